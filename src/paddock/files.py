@@ -1,0 +1,98 @@
+"""Files that are whole or absent: write aside and rename, create once, follow a growing one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def write_once(path: Path, data: bytes) -> bool:
+    """Put `data` at `path` unless something is there already; True when this call was the one that did.
+
+    Readers see the whole content or nothing, and the content is on disk before the name is.
+    """
+    aside = _write_aside(path, data)
+    try:
+        try:
+            os.link(aside, path)
+        except FileExistsError:
+            return False
+        except OSError:
+            # No hard links here (some FUSE and SMB mounts): O_EXCL decides, and a reader may see half for a moment.
+            try:
+                descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+            except FileExistsError:
+                return False
+            try:
+                write_all(descriptor, data)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        return True
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(aside)
+        sync_directory(path.parent)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put `data` at `path`, whatever was there; a reader sees the old content or the new, never a mixture."""
+    aside = _write_aside(path, data)
+    try:
+        os.replace(aside, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(aside)
+        raise
+    sync_directory(path.parent)
+
+
+def _write_aside(path: Path, data: bytes) -> str:
+    aside = f"{path.parent}/.{path.name}.{secrets.token_hex(6)}.tmp"
+    descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+    try:
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
+    finally:
+        os.close(descriptor)
+    return aside
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def sync_directory(path: Path) -> None:
+    """Make a new name survive a power cut. Some filesystems cannot; they lose nothing else by it."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_from(path: Path | str, offset: int, limit: int = -1) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        file.seek(offset)
+        return file.read(limit) if limit >= 0 else file.read()
+
+
+def entries(path: Path | str) -> Iterator[os.DirEntry[str]]:
+    """A directory's entries, none when it is not there. Names are listed, never polled: on NFS a listing is
+    fresh within milliseconds where exists() of a name once missing stays wrong for half a minute."""
+    try:
+        scan = os.scandir(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with scan:
+        yield from scan

@@ -1,0 +1,1 @@
+"""The run on disk, which all others share."""

@@ -1,0 +1,139 @@
+"""Every setting, in one visible list: defaults < paddock.toml < environment < arguments.
+
+`paddock doctor --settings` prints this list with the values in force and where each came from.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paddock.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    default: Any
+    kind: type
+    about: str
+
+    @property
+    def variable(self) -> str:
+        return "PADDOCK_" + self.name.upper()
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("home", "", str, "where runs are kept; else the nearest .paddock/ upwards, else ~/.paddock"),
+    Setting("cache", "", str, "where the catalog is kept, on local disk; else XDG_CACHE_HOME/paddock"),
+    Setting("project", "", str, "the project of runs that name none; else the name of the code's directory"),
+    Setting("mode", "online", str, "online and offline write the record; disabled makes every call a no-op"),
+    Setting("beat_seconds", 5.0, float, "how often a silent process shows that it lives"),
+    Setting("lost_seconds", 20.0, float, "how long a process may show nothing before it counts as lost"),
+    Setting("sync_seconds", 1.0, float, "how long a written record may wait for the disk (power cuts only)"),
+    Setting("pending_bytes", 16 << 20, int, "memory for records while the disk refuses them"),
+    Setting("capture_code", True, bool, "keep a snapshot of the code, the git commit and its diff"),
+    Setting("capture_output", True, bool, "keep what Python prints to stdout and stderr"),
+    Setting("capture_environment", True, bool, "keep packages, host facts and the redacted environment"),
+    Setting("capture_signals", True, bool, "record SIGTERM and SIGHUP as the exit reason before they end the process"),
+    Setting("capture_seconds", 5.0, float, "how long init() waits for the code snapshot before it goes on without"),
+    Setting("code_file_bytes", 1 << 20, int, "files above this size are named in the code snapshot, not kept"),
+    Setting("code_total_bytes", 64 << 20, int, "a code snapshot keeps at most this much"),
+    Setting("code_files", 20_000, int, "a code snapshot keeps at most this many files"),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+
+
+@dataclass(frozen=True)
+class Settings:
+    values: dict[str, Any]
+    sources: dict[str, str]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def load(start: Path | None = None, **arguments: Any) -> Settings:
+    """The settings in force for a process that works in `start`; an argument of None says nothing."""
+    values = {setting.name: setting.default for setting in SETTINGS}
+    sources = dict.fromkeys(values, "default")
+    for name, value, source in _from_files(start):
+        values[name], sources[name] = _convert(name, value, source), source
+    for setting in SETTINGS:
+        text = os.environ.get(setting.variable)
+        if text is not None:
+            values[setting.name], sources[setting.name] = _convert(setting.name, text, setting.variable), "environment"
+    for name, value in arguments.items():
+        if value is not None:
+            values[name], sources[name] = _convert(name, value, "argument"), "argument"
+    return Settings(values, sources)
+
+
+def settings_file(start: Path | None = None) -> Path | None:
+    """The nearest paddock.toml upwards."""
+    try:
+        here = start or Path.cwd()
+    except OSError:
+        return None
+    for directory in (here, *here.parents):
+        candidate = directory / "paddock.toml"
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _from_files(start: Path | None) -> list[tuple[str, Any, str]]:
+    path = settings_file(start)
+    if path is None:
+        return []
+    import tomllib
+
+    try:
+        table = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}.", hint="Correct it, or move it away.") from None
+    found = []
+    for name, value in table.items():
+        if isinstance(value, (dict, list)):
+            continue  # tables belong to the parts that read them: [[watch]], [notify], ...
+        if name not in _BY_NAME:
+            import difflib
+
+            near = difflib.get_close_matches(name, _BY_NAME, 1)
+            known = f"Did you mean {near[0]!r}?" if near else "`paddock doctor --settings` lists the known ones."
+            raise UsageError(f"{path} sets {name!r}, which is no setting.", hint=known)
+        found.append((name, value, str(path)))
+    return found
+
+
+def _convert(name: str, value: Any, source: str) -> Any:
+    setting = _BY_NAME[name]
+    wrong = UsageError(f"{source} sets {name} to {value!r}.", hint=f"It takes {_wanted(setting.kind)}.")
+    if setting.kind is bool:
+        if isinstance(value, bool):
+            return value
+        text = str(value).strip().lower()
+        if text in _TRUE:
+            return True
+        if text in _FALSE:
+            return False
+        raise wrong
+    if isinstance(value, bool) and setting.kind is not str:
+        raise wrong
+    try:
+        converted = setting.kind(os.fspath(value) if isinstance(value, os.PathLike) else value)
+    except (TypeError, ValueError):
+        raise wrong from None
+    if setting.kind is not str and converted < 0:
+        raise wrong
+    return converted
+
+
+def _wanted(kind: type) -> str:
+    return {bool: "true or false", int: "a whole number, 0 or more", float: "a number, 0 or more"}.get(kind, "a text")
