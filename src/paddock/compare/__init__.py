@@ -1,0 +1,1 @@
+"""COMPARE: choose runs, see what differs, put their numbers side by side."""

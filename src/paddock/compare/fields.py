@@ -1,0 +1,109 @@
+"""What a key names in a run: a field, a config value, a metric's number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from time import time
+from typing import Any, Final
+
+from paddock.compare.stats import best_of
+from paddock.model import RUNNING, MetricStat, RunRow
+
+
+class _Missing:
+    """Not there at all, which is something else than null."""
+
+    def __repr__(self) -> str:
+        return "(missing)"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+MISSING: Final = _Missing()
+
+TIME_FIELDS = frozenset({"created", "ended", "seen"})  # seconds since the epoch
+DURATION_FIELDS = frozenset({"duration", "age"})  # seconds
+STAT_FIELDS = ("last", "min", "max", "best", "step", "count")
+RUN_FIELDS = frozenset(RunRow.__struct_fields__) - {"config", "summary", "metrics", "goals"} | DURATION_FIELDS
+
+
+def lookup(run: RunRow, key: str, now: float | None = None) -> Any:
+    """The value of `key` in `run`, or MISSING. A field, `config.`, `summary.`, `last.` ...; else config, else a
+    metric's last value, else the summary."""
+    if key in RUN_FIELDS:
+        return run_field(run, key, now)
+    head, dot, rest = key.partition(".")
+    if dot:
+        if head == "config":
+            return within(run.config, rest)
+        if head == "summary":
+            return within(run.summary, rest)
+        if head in STAT_FIELDS and rest in run.metrics:
+            return stat_value(run, rest, head)
+    found = within(run.config, key)
+    if found is MISSING and key in run.metrics:
+        return stat_value(run, key, "last")
+    return within(run.summary, key) if found is MISSING else found
+
+
+def run_field(run: RunRow, key: str, now: float | None = None) -> Any:
+    if key == "duration":
+        return duration(run, now)
+    if key == "age":
+        return max(0.0, (time() if now is None else now) - run.created)
+    return getattr(run, key)
+
+
+def duration(run: RunRow, now: float | None = None) -> float:
+    """Seconds from its creation to its end, or to now while it runs, or to its last sign of life."""
+    end = run.ended
+    if end is None:
+        end = (time() if now is None else now) if run.state == RUNNING else run.seen
+    return max(0.0, end - run.created)
+
+
+def within(values: Mapping[str, Any], key: str) -> Any:
+    """A dotted key in nested mappings; a key that itself holds dots is found too."""
+    if key in values:
+        return values[key]
+    at = key.find(".")
+    while at >= 0:
+        inner = values.get(key[:at])
+        if isinstance(inner, Mapping):
+            found = within(inner, key[at + 1 :])
+            if found is not MISSING:
+                return found
+        at = key.find(".", at + 1)
+    return MISSING
+
+
+def stat_value(run: RunRow, metric: str, which: str) -> Any:
+    """One number of a metric; a last value that was NaN is NaN, an extreme that never was a number is MISSING."""
+    stat: MetricStat = run.metrics[metric]
+    if which == "last":
+        return math.nan if stat.last is None else stat.last
+    if which == "step":
+        return stat.last_step
+    value = best_of(metric, stat, run.goals) if which == "best" else getattr(stat, which)
+    return MISSING if value is None else value
+
+
+def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested mappings as dotted keys; lists and empty mappings are values."""
+    for key, value in values.items():
+        name = f"{prefix}.{key}" if prefix else str(key)
+        if isinstance(value, Mapping) and value:
+            yield from flatten(value, name)
+        else:
+            yield name, value
+
+
+def metric_names(runs: Iterable[RunRow]) -> list[str]:
+    """Every metric that any of the runs logged, those of most runs first."""
+    counts: dict[str, int] = {}
+    for run in runs:
+        for name in run.metrics:
+            counts[name] = counts.get(name, 0) + 1
+    return sorted(counts, key=lambda name: (-counts[name], name))
