@@ -23,6 +23,8 @@ _decoder = msgspec.json.Decoder()
 encode = _encoder.encode
 decode_lines = _decoder.decode_lines
 DecodeError = msgspec.MsgspecError
+pack = msgspec.msgpack.encode  # for the catalog, which is read by this version of this package only
+unpacker = msgspec.msgpack.Decoder
 
 _NONFINITE = "$float"  # JSON has no NaN: {"$float": "nan"} stands for one in a record's values
 

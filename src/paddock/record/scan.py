@@ -99,6 +99,7 @@ class JournalFile(NamedTuple):
     path: str
     size: int
     packed: bool
+    inode: int = 0
 
 
 PLAIN, PACKED = ".jsonl", ".jsonl.gz"
@@ -119,10 +120,10 @@ def journal_files(directory: Path | str) -> list[JournalFile]:
                 continue
             if name.endswith(PLAIN):
                 writer = name[: -len(PLAIN)]
-                found[writer] = JournalFile(writer, entry.path, entry.stat().st_size, False)
+                found[writer] = JournalFile(writer, entry.path, entry.stat().st_size, False, entry.inode())
             elif name.endswith(PACKED):
                 writer = name[: -len(PACKED)]
-                found.setdefault(writer, JournalFile(writer, entry.path, entry.stat().st_size, True))
+                found.setdefault(writer, JournalFile(writer, entry.path, entry.stat().st_size, True, entry.inode()))
     return sorted(found.values())
 
 
