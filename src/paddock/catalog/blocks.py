@@ -1,0 +1,218 @@
+"""Rows of a journal turned into columns: what the index stores points as.
+
+Decoding dominates the cost of a point, so the common case (numbers only, steps rising) takes no Python call per
+value: `zip` transposes, `array` checks and converts, and only what it refuses is looked at one by one.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from array import array
+from collections.abc import Sequence
+from itertools import islice
+from operator import lt
+from typing import Any, NamedTuple
+
+BLOCK_ROWS = 4096  # a block with so many rows is never touched again
+BLOCK_VALUES = 1 << 18  # nor one with so many values: a wide row must not make its tail costly to rewrite
+BLOCK_LEAST = 64
+
+Row = list[Any]
+
+
+class Table(NamedTuple):
+    """Rows of one column set, as columns."""
+
+    steps: array[int]
+    times: array[float]
+    values: list[array[Any]]
+    marks: list[Mark]
+    rising: bool
+    damaged: int
+
+
+class Mark(NamedTuple):
+    """What one metric came to in a stretch of rows. None is NaN for `last`, never a number for `min` and `max`."""
+
+    last: float | None
+    last_step: int
+    last_time: float
+    min: float | None
+    min_step: int
+    max: float | None
+    max_step: int
+    n: int  # points
+
+
+def transpose(rows: list[Row], width: int, opened: float) -> Table:
+    """`width` metrics from rows [columns, step, milliseconds, value..., crc]."""
+    damaged = 0
+    if any(len(row) != width + 4 for row in rows):
+        good = [row for row in rows if len(row) == width + 4]
+        damaged, rows = len(rows) - len(good), good
+    columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * (width + 4)
+    try:
+        steps = array("q", columns[1])
+        times = array("d", [opened + ms / 1000 for ms in columns[2]])
+    except (TypeError, ValueError, OverflowError):
+        good = [row for row in rows if _placed(row)]
+        if len(good) == len(rows):  # cannot be, but must not recurse for ever
+            raise
+        rest = transpose(good, width, opened)
+        return rest._replace(damaged=rest.damaged + damaged + len(rows) - len(good))
+    rising = all(map(lt, steps, islice(steps, 1, None)))
+    values, marks = [], []
+    for column in columns[3 : 3 + width]:
+        found, clean = to_array(column)
+        values.append(found)
+        marks.append(mark(steps, times, found if clean is None else clean, rising, clean is not None))
+    return Table(steps, times, values, marks, rising, damaged)
+
+
+def to_array(column: Sequence[Any]) -> tuple[array[Any], Sequence[Any] | None]:
+    """The column as int64 when every value is a whole number, else as float64; and the column itself when it holds
+    plain numbers only, which are quicker to go through than an array's."""
+    try:
+        return array("q", column), column
+    except (TypeError, OverflowError):
+        pass
+    try:
+        return array("d", column), column
+    except (TypeError, OverflowError):
+        return array("d", [_number(value) for value in column]), None
+
+
+def _number(value: Any) -> float:
+    """null is NaN, and infinities are written as strings."""
+    if value is None:
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _placed(row: Row) -> bool:
+    step, ms = row[1], row[2]
+    return type(step) is int and -(2**63) <= step < 2**63 and type(ms) in (int, float)
+
+
+def mark(steps: array[int], times: array[float], column: Sequence[Any], rising: bool, numbers: bool) -> Mark:
+    count = len(steps)
+    if not count:
+        return Mark(None, 0, 0.0, None, 0, None, 0, 0)
+    if rising:
+        at = count - 1
+    else:
+        top = max(steps)
+        at = next(i for i in range(count - 1, -1, -1) if steps[i] == top)
+    last = column[at]
+    known = column if numbers else [value for value in column if value == value]
+    low = high = None
+    low_step = high_step = 0
+    if known:
+        low, high = min(known), max(known)
+        low_step, high_step = steps[column.index(low)], steps[column.index(high)]
+    return Mark(last if last == last else None, steps[at], times[at], low, low_step, high, high_step, count)
+
+
+class Tail:
+    """The open block of one writer's columns: what is added to until it is full."""
+
+    def __init__(self, db: sqlite3.Connection, writer: int, columns: int, attempt: int, metrics: list[int]) -> None:
+        self.db, self.writer, self.columns, self.attempt, self.metrics = db, writer, columns, attempt, metrics
+        self.key: int | None = None
+        self.chunks: list[int] = []
+        self._clear()
+        self._load()
+
+    def _clear(self) -> None:
+        self.steps: array[int] = array("q")
+        self.times: array[float] = array("d")
+        self.values: list[array[Any]] = [array("q") for _ in self.metrics]
+        self.rising = True
+
+    def _load(self) -> None:
+        found = self.db.execute(
+            "SELECT key, rising, steps, times FROM blocks WHERE writer = ? AND columns = ? AND open = 1",
+            (self.writer, self.columns),
+        ).fetchone()
+        if found is None:
+            return
+        chunks = self.db.execute(
+            "SELECT key, kind, data FROM chunks WHERE block = ? ORDER BY key", found[:1]
+        ).fetchall()
+        if len(chunks) != len(self.metrics):
+            return  # the same number was declared for other names: begin a block of its own
+        self.key, self.rising = found[0], bool(found[1])
+        self.steps.frombytes(found[2])
+        self.times.frombytes(found[3])
+        self.chunks = [chunk[0] for chunk in chunks]
+        self.values = [array(kind, data) for _, kind, data in chunks]
+
+    def add(self, table: Table) -> None:
+        if not table.steps:
+            return
+        self.rising = self.rising and table.rising and (not self.steps or self.steps[-1] < table.steps[0])
+        self.steps += table.steps
+        self.times += table.times
+        for i, new in enumerate(table.values):
+            old = self.values[i]
+            if old.typecode == new.typecode:
+                old += new
+            elif not old:
+                self.values[i] = new
+            else:
+                self.values[i] = array("d", old) + array("d", new)
+        if self._full():
+            self.flush()
+
+    def _full(self) -> bool:
+        n = len(self.steps)
+        return n >= BLOCK_ROWS or (n >= BLOCK_LEAST and n * len(self.metrics) >= BLOCK_VALUES)
+
+    def flush(self) -> None:
+        if not self.steps:
+            return
+        steps, full = self.steps, self._full()
+        facts = (
+            len(steps),
+            int(not full),
+            int(self.rising),
+            steps[0],
+            steps[-1],
+            steps.tobytes(),
+            self.times.tobytes(),
+        )
+        if self.key is None:
+            # only one block of a writer's columns is open: a reused number closes the one before
+            self.db.execute(
+                "UPDATE blocks SET open = 0 WHERE writer = ? AND columns = ? AND open = 1", (self.writer, self.columns)
+            )
+            self.key = self.db.execute(
+                "INSERT INTO blocks (writer, columns, attempt, n, open, rising, first, last, steps, times)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (self.writer, self.columns, self.attempt, *facts),
+            ).lastrowid
+            for metric, column in zip(self.metrics, self.values, strict=True):
+                cursor = self.db.execute(
+                    "INSERT INTO chunks (metric, block, kind, data) VALUES (?, ?, ?, ?)",
+                    (metric, self.key, column.typecode, column.tobytes()),
+                )
+                self.chunks.append(cursor.lastrowid or 0)
+        else:
+            self.db.execute(
+                "UPDATE blocks SET n = ?, open = ?, rising = ?, first = ?, last = ?, steps = ?, times = ?"
+                " WHERE key = ?",
+                (*facts, self.key),
+            )
+            self.db.executemany(
+                "UPDATE chunks SET kind = ?, data = ? WHERE key = ?",
+                [(c.typecode, c.tobytes(), key) for c, key in zip(self.values, self.chunks, strict=True)],
+            )
+        if full:
+            self.key, self.chunks = None, []
+            self._clear()

@@ -1,0 +1,112 @@
+"""A run's row in a listing, put together from its facts, what its records set, its metrics and its writers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from paddock import wire
+from paddock.catalog.registers import Registers
+from paddock.catalog.state import Verdict
+from paddock.catalog.writer import MAIN, Seen
+from paddock.model import MetricStat, RunRow
+
+_unpack_all = wire.unpacker(list[RunRow]).decode
+pack = wire.pack
+DAMAGED = "run.json is damaged"
+
+
+def unpack(cards: list[bytes]) -> list[RunRow]:
+    """Many at once: one call decodes them all."""
+    return _unpack_all(b"\xdd" + len(cards).to_bytes(4, "big") + b"".join(cards))
+
+
+def read_facts(path: Path) -> tuple[dict[str, Any], bool]:
+    """run.json as a dict, and whether it could be read; a missing one is empty and not damaged."""
+    try:
+        found = wire.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}, True
+    except (OSError, wire.DecodeError, UnicodeDecodeError, ValueError):
+        return {}, False
+    return (found, True) if isinstance(found, dict) else ({}, False)
+
+
+def build(
+    run_id: str,
+    path: str,
+    facts: dict[str, Any],
+    registers: Registers,
+    metrics: dict[str, MetricStat],
+    writers: Iterable[Seen],
+    born: float,
+) -> RunRow:
+    """The row without a state, which depends on when it is asked for."""
+    known = list(writers)
+    leader = min((w for w in known if w.role == MAIN), key=lambda w: (w.rank or 0, w.started), default=None)
+    host = _part(facts, "host")
+    code = registers.words["code"][1] if "code" in registers.words else facts.get("code")
+    code = code if isinstance(code, dict) else {}
+    starts = [w.started for w in known if w.started]
+    created = facts.get("created")
+    note = registers.words.get("note")
+    return RunRow(
+        id=run_id,
+        name=_text(facts.get("name")) or run_id,
+        project=_text(facts.get("project")),
+        group=_text(facts.get("group")) or None,
+        job_type=_text(facts.get("job_type")) or None,
+        tags=_tags(facts, registers),
+        notes=_text(note[1] if note else facts.get("notes")),
+        state="",
+        created=float(created) if type(created) in (int, float) else min(starts, default=born),  # type: ignore[arg-type]
+        seen=max((w.seen for w in known), default=0.0),
+        attempts=max((w.attempt for w in known if w.role == MAIN), default=1),
+        config=_part(facts, "config") | {key: value for key, (_, value) in registers.config.items()},
+        summary={key: value for key, (_, value) in registers.summary.items()},
+        metrics=metrics,
+        goals={name: goal for name, (_, goal) in registers.goals.items() if goal in ("min", "max")},
+        command=tuple(map(str, command)) if isinstance(command := facts.get("command"), list) else (),
+        host=_text(host.get("name")) or (leader.host if leader else ""),
+        user=_text(facts.get("user")) or (leader.user if leader else ""),
+        commit=_text(_part(code, "git").get("commit")),
+        code=_text(code.get("snapshot")),
+        parent=_text(facts.get("parent")) or None,
+        star=bool(registers.words.get("star", (0, False))[1]),
+        bug=bool(registers.words.get("bug", (0, False))[1]),
+        alerts=registers.alerts,
+        damaged=sum(w.damaged for w in known),
+        dropped=sum(sum(w.dropped.values()) for w in known),
+        path=path,
+    )
+
+
+def with_state(row: RunRow, verdict: Verdict, torn: int) -> RunRow:
+    """The row as it is now. A torn last line is damage only when nobody is left to complete it."""
+    reason = f"{row.reason}; {verdict.reason}".strip("; ") if row.reason == DAMAGED else verdict.reason
+    return msgspec.structs.replace(
+        row, state=verdict.state, reason=reason, ended=verdict.ended, damaged=row.damaged + torn
+    )
+
+
+def damaged(row: RunRow) -> RunRow:
+    return msgspec.structs.replace(row, reason=DAMAGED)
+
+
+def _tags(facts: dict[str, Any], registers: Registers) -> tuple[str, ...]:
+    given = facts.get("tags")
+    tags = dict.fromkeys(map(str, given), True) if isinstance(given, list) else {}
+    tags |= {name: on for name, (_, on) in registers.tags.items()}
+    return tuple(name for name, on in tags.items() if on)
+
+
+def _part(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    part = facts.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)

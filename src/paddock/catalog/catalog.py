@@ -1,0 +1,210 @@
+"""The index of one home, as the rest of Paddock asks it."""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from paddock import wire
+from paddock.catalog import card, liveness, naming, place, query, refresh, series, state, verdict, writer
+from paddock.catalog.refresh import Refreshed
+from paddock.catalog.series import Batch
+from paddock.catalog.store import Store
+from paddock.catalog.writer import Seen
+from paddock.errors import Ambiguous, RunNotFound
+from paddock.model import RunRow, Series, Writer
+from paddock.record.layout import Home
+from paddock.settings import Settings
+from paddock.settings import load as load_settings
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_Method = Callable[Concatenate["Catalog", P], T]
+_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _sturdy(method: _Method[P, T]) -> _Method[P, T]:
+    """A damaged index is rebuilt, and one that cannot be written (full disk, stuck lock) is left for one in memory;
+    then the question is asked once more. The runs are never touched by any of it."""
+
+    @functools.wraps(method)
+    def asked(self: Catalog, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._lock:
+            try:
+                return method(self, *args, **kwargs)
+            except sqlite3.DatabaseError as error:
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if code in _CORRUPT:
+                    self._store.rebuild()
+                elif isinstance(error, sqlite3.OperationalError) and self._store.path is not None:
+                    self._store.to_memory()
+                else:
+                    raise
+            self.refresh()
+            return method(self, *args, **kwargs)
+
+    return cast("_Method[P, T]", asked)
+
+
+class Catalog:
+    """Ask `refresh()` first: everything else answers from what it has read."""
+
+    def __init__(self, home: Home, store: Store, lost_seconds: float) -> None:
+        self.home = home
+        self._store = store
+        self._lost_seconds = lost_seconds
+        self._lock = RLock()
+
+    @classmethod
+    def open(cls, home: Home, settings: Settings | None = None) -> Catalog:
+        settings = settings or load_settings()
+        return cls(home, Store(place.locate(home, settings.cache)), settings.lost_seconds)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Catalog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path | None:
+        """The index's file; None when it is in memory."""
+        return self._store.path
+
+    @_sturdy
+    def refresh(self) -> Refreshed:
+        """Read what is new in the runs."""
+        return refresh.refresh(self._store.db, self.home, self._now())
+
+    @_sturdy
+    def runs(self) -> list[RunRow]:
+        """Every run, newest first, with its state at this moment."""
+        return self._rows("SELECT r.key, r.closed, c.card FROM runs AS r JOIN cards AS c ON c.run = r.key", ())
+
+    @_sturdy
+    def run(self, name: str) -> RunRow:
+        """By id, by name, or by a beginning of one that fits one run only."""
+        known = self._store.db.execute("SELECT id, name FROM runs").fetchall()
+        found = naming.fitting(name, known)
+        if not found:
+            near = naming.near(name, known)
+            hint = f"Did you mean {' or '.join(near)}?" if near else "`paddock ls` lists the runs."
+            raise RunNotFound(f"There is no run {name!r} in {self.home.path}.", hint=hint)
+        rows = self._rows(
+            "SELECT r.key, r.closed, c.card FROM json_each(?) AS wanted JOIN runs AS r ON r.id = wanted.value"
+            " JOIN cards AS c ON c.run = r.key",
+            (wire.dumps(found[:1] if len(found) == 1 else found).decode(),),
+        )
+        if len(rows) == 1:
+            return rows[0]
+        lines = tuple(_candidate(row) for row in rows)
+        raise Ambiguous(f"{name!r} fits {len(rows)} runs.", lines, hint="Use more of the id.")
+
+    @_sturdy
+    def writers(self, run_id: str) -> list[Writer]:
+        """The processes that wrote to a run, in the order they began."""
+        now = self._now()
+        found = [
+            Writer(
+                name=seen.name,
+                role=seen.role,
+                host=seen.host,
+                pid=seen.pid,
+                rank=seen.rank,
+                attempt=seen.attempt,
+                state=state.of_writer(liveness.process(seen, now)),
+                started=seen.started,
+                seen=seen.seen,
+                damaged=seen.damaged + verdict.torn_lines([seen], now),
+                dropped=seen.dropped,
+            )
+            for seen in self._seen(
+                "SELECT run, state FROM writers WHERE run = (SELECT key FROM runs WHERE id = ?)", run_id
+            )
+        ]
+        return sorted(found, key=lambda w: (w.started, w.attempt, w.name))
+
+    @_sturdy
+    def series(
+        self, run_ids: Iterable[str], metric: str, *, rank: int | None = None, tags: Mapping[str, Any] | None = None
+    ) -> dict[str, Series]:
+        """One metric of many runs by step; runs that never logged it are left out."""
+        return series.series(self._store.db, list(run_ids), metric, rank, tags)
+
+    def points(self, run_ids: Iterable[str], metric: str | None = None) -> Iterator[Batch]:
+        """Every point as it was written, in batches of columns."""
+        return series.points(self._store.db, list(run_ids), metric)
+
+    @_sturdy
+    def records(self, run_id: str, kinds: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """Texts, marks, alerts, files and all else that is no point, in the order of time, each with its writer."""
+        rows = self._store.db.execute(
+            "SELECT w.name, e.kind, e.body FROM runs AS r JOIN records AS e ON e.run = r.key"
+            " JOIN writers AS w ON w.key = e.writer WHERE r.id = ? ORDER BY e.time, e.key",
+            (run_id,),
+        )
+        return [{**wire.loads(body), "writer": name} for name, kind, body in rows if kinds is None or kind in kinds]
+
+    def facts(self, run_id: str) -> dict[str, Any]:
+        """run.json; empty when it is missing or damaged."""
+        return card.read_facts(self.home.run(run_id).facts)[0]
+
+    @_sturdy
+    def metric_tags(self, run_id: str, metric: str) -> list[dict[str, Any]]:
+        """The sets of tags that a metric was logged with; {} stands for none."""
+        rows = self._store.db.execute(
+            "SELECT DISTINCT m.tags FROM metrics AS m JOIN runs AS r ON r.key = m.run"
+            " WHERE r.id = ? AND m.metric = ? AND m.count > 0 ORDER BY m.tags",
+            (run_id, metric),
+        )
+        return [wire.loads(tags) if tags else {} for (tags,) in rows]
+
+    def sql(self, text: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Column names and rows of a read-only query over the tables that query.sql declares."""
+        return query.ask(self, text, params)
+
+    @_sturdy
+    def forget(self, run_id: str) -> None:
+        """Drop a run that was removed from disk."""
+        refresh.begin(self._store.db)
+        try:
+            refresh.remove(self._store.db, run_id)
+        finally:
+            self._store.db.execute("COMMIT")
+
+    def _now(self) -> liveness.Here:
+        return liveness.here(self._lost_seconds)
+
+    def _rows(self, select: str, params: tuple[Any, ...]) -> list[RunRow]:
+        found = self._store.db.execute(select, params).fetchall()
+        rows = card.unpack([row[2] for row in found])
+        running = {row[0]: i for i, row in enumerate(found) if not row[1]}
+        if running:
+            now = self._now()
+            writers: dict[int, list[Seen]] = {key: [] for key in running}
+            for key, blob in self._store.db.execute(
+                "SELECT w.run, w.state FROM json_each(?) AS wanted JOIN writers AS w ON w.run = wanted.value",
+                (str(list(running)),),
+            ):
+                writers[key].append(writer.unpack(blob))
+            for key, i in running.items():
+                judged = verdict.verdict(writers[key], now)
+                rows[i] = card.with_state(rows[i], judged, verdict.torn_lines(writers[key], now))
+        rows.sort(key=lambda row: (row.created, row.id), reverse=True)
+        return rows
+
+    def _seen(self, select: str, *params: Any) -> list[Seen]:
+        return [writer.unpack(blob) for _, blob in self._store.db.execute(select, params)]
+
+
+def _candidate(row: RunRow) -> str:
+    created = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.created))
+    return f"{row.id}  {row.name}  {created}  {row.state}"

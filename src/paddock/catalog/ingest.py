@@ -1,0 +1,357 @@
+"""Reading a run's journals into the index: only what is new, and again from the start where what was read has
+changed underneath."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sqlite3
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+from zlib import crc32
+
+from paddock import wire
+from paddock.catalog import card, registers, writer
+from paddock.catalog.blocks import Tail, transpose
+from paddock.catalog.liveness import Here, final, note_gone, note_size, silence
+from paddock.catalog.metrics import Entry, Metrics, tags_text
+from paddock.catalog.registers import Registers
+from paddock.catalog.verdict import torn_lines, verdict
+from paddock.catalog.writer import HEAD_BYTES, Seen
+from paddock.record.scan import JournalFile, Row, journal_files, parse
+
+PIECE = 1 << 17  # decoding is fastest on pieces that stay in the processor's cache
+TRUSTED_AGE = 2.0  # seconds: a directory changed later than that may change again without a new mtime
+_BACK_OFF_AFTER, _BACK_OFF_MOST = 3600.0, 600.0  # seconds
+
+
+class Counts:
+    def __init__(self) -> None:
+        self.new = self.changed = self.bytes = self.lines = self.damaged = 0
+
+
+class Late(Exception):
+    """Columns were declared after rows that use them: what was read so far must be read again."""
+
+
+class RunIngest:
+    """One run, inside one transaction: all that it knows is read there and written there."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path, now: Here, counts: Counts) -> None:
+        self.db, self.path, self.now, self.counts = db, path, now, counts
+        self.id = path.name
+        self.key = 0
+        self.facts_mark = ""
+        self.facts: dict[str, Any] = {}
+        self.facts_whole = True
+        self.registers = Registers()
+        self.writers: dict[str, tuple[int, Seen]] = {}
+        self.metrics: Metrics | None = None
+        self.tails: dict[tuple[int, int], tuple[Tail, list[Entry]]] = {}
+
+    def run(self, budget: int) -> tuple[int, bool]:
+        """Read up to about `budget` bytes; how many were read, and whether there is more."""
+        journals = self.path / "journal"
+        mtime = _mtime(journals)  # before the listing: what comes later changes it again
+        self._load()
+        self._load_facts()
+        files = {file.writer: file for file in journal_files(journals)}
+        self._find_replaced(files)
+        read, more = 0, False
+        while True:
+            try:
+                for file in files.values():
+                    read += self._read_writer(file, budget - read)
+                    if read >= budget:
+                        more = True
+                        break
+                break
+            except Late:
+                self._reset()
+        self._save(files, mtime, more)
+        return read, more
+
+    def _load(self) -> None:
+        found = self.db.execute("SELECT key FROM runs WHERE id = ?", (self.id,)).fetchone()
+        if found is None:
+            self.counts.new += 1
+            self.key = (
+                self.db.execute(
+                    "INSERT INTO runs (id, name, created, journals, facts, closed, look_at)"
+                    " VALUES (?, '', 0, -1, '', 0, 0)",
+                    (self.id,),
+                ).lastrowid
+                or 0
+            )
+            return
+        self.counts.changed += 1
+        self.key = found[0]
+        row = self.db.execute("SELECT registers FROM cards WHERE run = ?", (self.key,)).fetchone()
+        if row is not None:
+            self.registers = registers.unpack(row[0])
+        for key, name, state in self.db.execute("SELECT key, name, state FROM writers WHERE run = ?", (self.key,)):
+            self.writers[name] = key, writer.unpack(state)
+
+    def _load_facts(self) -> None:
+        path = self.path / "run.json"
+        self.facts_mark = facts_mark(path)
+        self.facts, self.facts_whole = card.read_facts(path)
+
+    def _find_replaced(self, files: dict[str, JournalFile]) -> None:
+        vanished = [name for name in self.writers if name not in files]
+        replaced = [name for name, file in files.items() if name in self.writers and not self._same(file)]
+        if not vanished and not replaced:
+            return
+        for name in vanished:
+            self.db.execute("DELETE FROM blocks WHERE writer = ?", (self.writers[name][0],))
+            self.db.execute("DELETE FROM writers WHERE key = ?", (self.writers.pop(name)[0],))
+        self._reset()
+        for name in replaced:
+            key, _ = self.writers[name]
+            self.writers[name] = key, Seen(name)
+
+    def _same(self, file: JournalFile) -> bool:
+        """Whether the file still begins with the bytes that were read from it."""
+        seen = self.writers[file.writer][1]
+        if file.inode == seen.inode and file.packed == seen.packed:
+            return file.size == seen.size or (not file.packed and _begins(file.path, seen))
+        same = _checksum(file, seen.offset) == seen.checksum
+        if same:
+            seen.inode, seen.packed = file.inode, file.packed
+        return same
+
+    def _reset(self) -> None:
+        """Forget what was read; keep which names belong to which columns and when each writer was seen to live."""
+        for statement in (
+            "DELETE FROM chunks WHERE metric IN (SELECT key FROM metrics WHERE run = ?)",
+            "DELETE FROM blocks WHERE writer IN (SELECT key FROM writers WHERE run = ?)",
+            "DELETE FROM metrics WHERE run = ?",
+            "DELETE FROM records WHERE run = ?",
+        ):
+            self.db.execute(statement, (self.key,))
+        self.registers, self.metrics, self.tails = Registers(), None, {}
+        for _, seen in self.writers.values():
+            seen.offset = seen.checksum = seen.head = seen.torn = seen.lines = seen.damaged = 0
+            seen.undeclared, seen.dropped, seen.end, seen.exits, seen.whole = [], {}, None, [], False
+
+    def _read_writer(self, file: JournalFile, budget: int) -> int:
+        if file.writer not in self.writers:
+            found = self.db.execute(
+                "INSERT INTO writers (run, name, state) VALUES (?, ?, x'')", (self.key, file.writer)
+            ).lastrowid
+            self.writers[file.writer] = found or 0, Seen(file.writer)
+        key, seen = self.writers[file.writer]
+        seen.inode, seen.packed = file.inode, file.packed
+        if seen.whole and file.size == seen.size:
+            return 0
+        before, seen.whole = seen.offset, False
+        try:
+            with _opened(file) as stream:
+                seen.whole = self._read_pieces(key, seen, stream, budget)
+        except FileNotFoundError:  # packed or removed meanwhile: the next look will see
+            return 0
+        except (EOFError, zlib.error, gzip.BadGzipFile):  # a packed journal with a broken end
+            seen.damaged += 1
+            self.counts.damaged += 1
+            seen.whole = True
+        if seen.whole:
+            note_size(seen, file.size if file.packed else seen.offset + seen.torn, self.now)
+        return seen.offset - before
+
+    def _read_pieces(self, key: int, seen: Seen, stream: BinaryIO, budget: int) -> bool:
+        """True when the end was reached."""
+        if seen.offset:
+            stream.seek(seen.offset)
+        data, reach, read = b"", PIECE, 0
+        while read < budget:
+            piece = stream.read(reach)
+            data = data + piece if data else piece
+            chunk = parse(data)
+            if chunk.size:
+                seen.offset += chunk.size
+                read += chunk.size
+                whole = data[: chunk.size] if chunk.torn else data
+                seen.checksum = crc32(whole, seen.checksum)
+                if seen.offset == chunk.size:
+                    seen.head = crc32(whole[:HEAD_BYTES])
+                seen.lines += chunk.lines
+                seen.damaged += chunk.damaged
+                self._count(len(whole), chunk.lines, chunk.damaged)
+                self._take_records(key, seen, chunk.records)
+                for columns, rows in chunk.tables.items():
+                    self._take_rows(key, seen, columns, rows)
+            elif piece:
+                reach *= 2  # a line longer than a piece
+            data = data[chunk.size :]
+            if not piece:
+                seen.torn = len(data)
+                return True
+        seen.torn = 0
+        return False
+
+    def _count(self, size: int, lines: int, damaged: int) -> None:
+        self.counts.bytes += size
+        self.counts.lines += lines
+        self.counts.damaged += damaged
+
+    def _take_records(self, key: int, seen: Seen, records: list[dict[str, Any]]) -> None:
+        kept = []
+        for record in records:
+            kind, t = record["k"], writer.moment(record)
+            seen.seen = max(seen.seen, t)
+            if kind == "beat":
+                oom = record.get("oom")
+                seen.oom = oom if type(oom) is int else seen.oom
+            elif kind == "columns":
+                self._declare(seen, record)
+            elif kind == "open":
+                writer.note_open(seen, record)
+            elif kind == "dropped":
+                counts = record.get("counts")
+                if isinstance(counts, dict):
+                    seen.dropped = {str(why): n for why, n in counts.items() if type(n) is int}
+            elif kind == "end":
+                seen.end = record
+            elif kind == "exit":
+                seen.exits.append(record)
+            if kind in registers.FOLDED or kind in ("metric", "tag", "note", "star", "bug", "code", "alert"):
+                self.registers.take(record)
+            if kind not in registers.FOLDED:
+                kept.append((self.key, key, t, str(kind), wire.dumps(record)))
+        if kept:
+            self.db.executemany("INSERT INTO records (run, writer, time, kind, body) VALUES (?, ?, ?, ?, ?)", kept)
+
+    def _declare(self, seen: Seen, record: dict[str, Any]) -> None:
+        number, names, tags = record.get("id"), record.get("names"), record.get("tags")
+        if type(number) is not int or not isinstance(names, list):
+            return
+        seen.columns[number] = [str(name) for name in names], tags if isinstance(tags, dict) else {}
+        if number in seen.undeclared:
+            raise Late
+
+    def _take_rows(self, key: int, seen: Seen, columns: int, rows: list[Row]) -> None:
+        if columns not in seen.columns:
+            if columns not in seen.undeclared:
+                seen.undeclared.append(columns)
+            return
+        tail, entries = self._tail(key, seen, columns)
+        table = transpose(rows, len(entries), seen.started or self._born())
+        if table.damaged:
+            seen.damaged += table.damaged
+            self._count(0, 0, table.damaged)
+        if table.steps:
+            tail.add(table)
+            for entry, mark in zip(entries, table.marks, strict=True):
+                entry.add(mark, seen.attempt)
+            seen.seen = max(seen.seen, table.times[-1])
+
+    def _tail(self, key: int, seen: Seen, columns: int) -> tuple[Tail, list[Entry]]:
+        known = self.tails.get((key, columns))
+        names, tags = seen.columns[columns]
+        if known is not None and len(known[1]) == len(names):
+            return known
+        if self.metrics is None:
+            self.metrics = Metrics(self.db, self.key)
+        text, metrics = tags_text(tags), self.metrics
+        entries = [metrics.entry(name, text, seen.rank or 0) for name in names]
+        if known is not None:
+            known[0].flush()
+        tail = Tail(self.db, key, columns, seen.attempt, [entry.key for entry in entries])
+        self.tails[key, columns] = tail, entries
+        return tail, entries
+
+    def _born(self) -> float:
+        created = self.facts.get("created")
+        return float(created) if type(created) in (int, float) else 0.0  # type: ignore[arg-type]
+
+    def _save(self, files: dict[str, JournalFile], mtime: int, more: bool) -> None:
+        for tail, _ in self.tails.values():
+            tail.flush()
+        metrics = self.metrics or Metrics(self.db, self.key)
+        metrics.save()
+        for name, (_, seen) in self.writers.items():
+            note_gone(seen, files[name].path, self.now)
+        self.db.executemany(
+            "UPDATE writers SET state = ? WHERE key = ?",
+            [(wire.pack(seen), key) for key, seen in self.writers.values()],
+        )
+        writers = [seen for _, seen in self.writers.values()]
+        row = card.build(
+            self.id,
+            str(self.path),
+            self.facts,
+            self.registers,
+            metrics.stats(),
+            writers,
+            mtime / 1e9 if mtime > 0 else 0.0,
+        )
+        if not self.facts_whole:
+            row = card.damaged(row)
+        closed = (
+            not more and self.facts_whole and bool(self.facts_mark) and all(final(seen, self.now) for seen in writers)
+        )
+        if closed:
+            row = card.with_state(row, verdict(writers, self.now), torn_lines(writers, self.now))
+        self.db.execute(
+            "INSERT INTO cards (run, card, registers) VALUES (?, ?, ?)"
+            " ON CONFLICT (run) DO UPDATE SET card = excluded.card, registers = excluded.registers",
+            (self.key, card.pack(row), wire.pack(self.registers)),
+        )
+        trusted = mtime if self.now.wall - mtime / 1e9 > TRUSTED_AGE else -1
+        self.db.execute(
+            "UPDATE runs SET name = ?, created = ?, journals = ?, facts = ?, closed = ?, look_at = ? WHERE key = ?",
+            (row.name, row.created, trusted, self.facts_mark, int(closed), look_at(writers, self.now), self.key),
+        )
+
+
+def look_at(writers: list[Seen], now: Here) -> float:
+    """When a run should be looked at again that nothing has been heard of for hours."""
+    quiet = min((silence(seen, now) for seen in writers if not final(seen, now)), default=0.0)
+    return now.wall + min(quiet / 60, _BACK_OFF_MOST) if quiet > _BACK_OFF_AFTER else 0.0
+
+
+def facts_mark(path: Path) -> str:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ""
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return -1
+
+
+def _opened(file: JournalFile) -> BinaryIO:
+    if file.packed:
+        return cast(BinaryIO, gzip.open(file.path, "rb"))
+    return open(file.path, "rb", buffering=0)  # noqa: PTH123
+
+
+def _begins(path: str, seen: Seen) -> bool:
+    """Asks the open file for its size: a listing over NFS may be seconds old, and show less than was read."""
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        return (
+            os.fstat(file.fileno()).st_size >= seen.offset
+            and crc32(file.read(min(HEAD_BYTES, seen.offset))) == seen.head
+        )
+
+
+def _checksum(file: JournalFile, size: int) -> int | None:
+    """Of the journal's first `size` bytes; None when it has fewer."""
+    found, left = 0, size
+    try:
+        with _opened(file) as stream:
+            while left:
+                piece = stream.read(min(left, 1 << 20))
+                if not piece:
+                    return None
+                found = crc32(piece, found)
+                left -= len(piece)
+    except (OSError, EOFError, zlib.error):
+        return None
+    return found

@@ -1,0 +1,126 @@
+"""Read-only SQL over the catalog.
+
+The question is asked of a database in memory that holds just the tables it mentions, so nothing it says can reach
+the index or a file.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paddock import wire
+from paddock.catalog.metrics import label, tags_text
+from paddock.errors import UsageError
+from paddock.model import RunRow
+
+if TYPE_CHECKING:
+    from paddock.catalog.catalog import Catalog
+
+_TABLES = Path(__file__).with_name("query.sql")
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_PRAGMAS = {"table_info", "table_xinfo", "table_list"}
+
+
+def ask(
+    catalog: Catalog, text: str, params: Sequence[Any] | Mapping[str, Any] = ()
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    words = {word.lower() for word in re.findall(r"\w+", text)}
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        db.executescript(_TABLES.read_text())
+        _fill(db, catalog, words)
+        db.execute("PRAGMA query_only = ON")
+        db.set_authorizer(_authorize)
+        db.set_progress_handler(lambda: 0, 1_000_000)  # lets Ctrl-C through
+        try:
+            cursor = db.execute(text, params)
+            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise UsageError(f"The SQL cannot be run: {error}.", hint=_hint(db)) from None
+        except (OverflowError, ValueError, TypeError) as error:
+            raise UsageError(f"The SQL's parameters cannot be used: {error}.") from None
+    finally:
+        db.close()
+
+
+def _authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    if action == sqlite3.SQLITE_FUNCTION and second == "load_extension":
+        return sqlite3.SQLITE_DENY
+    if action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+def _hint(db: sqlite3.Connection) -> str:
+    db.set_authorizer(None)
+    names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")]
+    return f"It may only read; the tables are {', '.join(names)}."
+
+
+def _fill(db: sqlite3.Connection, catalog: Catalog, words: set[str]) -> None:
+    rows = catalog.runs()
+    sources: dict[str, Callable[[], Iterable[tuple[Any, ...]]]] = {
+        "runs": lambda: map(_run, rows),
+        "metrics": lambda: (
+            (row.id, name, *stat, row.goals.get(name)) for row in rows for name, stat in row.metrics.items()
+        ),
+        "config": lambda: ((row.id, *item) for row in rows for item in _flat(row.config)),
+        "summary": lambda: ((row.id, *item) for row in rows for item in _flat(row.summary)),
+        "tags": lambda: ((row.id, tag) for row in rows for tag in row.tags),
+        "records": lambda: (record for row in rows for record in _records(catalog, row.id)),
+        "points": lambda: _points(catalog, rows),
+    }
+    db.execute("BEGIN")
+    for table, source in sources.items():
+        if table in words:
+            width = len(db.execute(f"SELECT * FROM {table}").description)
+            db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * width)})", source())
+    db.execute("COMMIT")
+
+
+def _run(row: RunRow) -> tuple[Any, ...]:
+    return (
+        *(row.id, row.name, row.project, row.group, row.job_type, row.state, row.reason, row.created, row.ended),
+        *(row.seen, row.attempts, row.host, row.user, row.commit, row.code, row.parent, row.star, row.bug),
+        *(row.alerts, row.damaged, row.dropped, row.path, _json(row.tags), row.notes, _json(row.command)),
+        *(_json(row.config), _json(row.summary)),
+    )
+
+
+def _records(catalog: Catalog, run_id: str) -> Iterator[tuple[Any, ...]]:
+    for record in catalog.records(run_id):
+        yield run_id, record.pop("writer"), record.get("t"), record.get("k"), _json(record)
+
+
+def _points(catalog: Catalog, rows: list[RunRow]) -> Iterator[tuple[Any, ...]]:
+    for batch in catalog.points([row.id for row in rows]):
+        text = tags_text(batch.tags)
+        name, fixed = label(batch.metric, text), (batch.rank, batch.attempt, text or None)
+        yield from zip(
+            repeat(batch.run), repeat(name), batch.steps, batch.times, batch.values, *map(repeat, fixed), strict=False
+        )
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, float, bool)):
+        return value
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else float(value)
+    return _json(value)
+
+
+def _json(value: Any) -> str:
+    return wire.dumps(wire.plain(value).value).decode()

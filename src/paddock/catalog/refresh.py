@@ -1,0 +1,207 @@
+"""Finding what changed in a home since the index last looked, at the price of one stat a run."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from paddock.catalog import writer
+from paddock.catalog.ingest import Counts, RunIngest, facts_mark, look_at
+from paddock.catalog.liveness import Here, alive, final
+from paddock.catalog.writer import Seen
+from paddock.errors import HomeError
+from paddock.record.layout import ID_PATTERN, Home
+from paddock.record.scan import JournalFile, journal_files
+
+COMMIT_BYTES = 32 << 20
+COMMIT_SECONDS = 2.0
+_PATIENCE = 30.0  # seconds to wait for a process that holds the index and does not get on
+
+
+class Refreshed(NamedTuple):
+    """What a refresh found."""
+
+    new: int = 0  # runs
+    changed: int = 0
+    removed: int = 0
+    bytes: int = 0
+    lines: int = 0
+    damaged: int = 0
+    foreign: int = 0  # things in runs/ that are no runs
+
+
+class Listing(NamedTuple):
+    runs: dict[str, int]  # id -> mtime of the journal directory in ns, 0 when there is none
+    foreign: int
+
+
+class Known(NamedTuple):
+    key: int
+    journals: int
+    facts: str
+    closed: int
+    look_at: float
+
+
+def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
+    listing = list_runs(home)
+    known = {
+        row[0]: Known(*row[1:]) for row in db.execute("SELECT id, key, journals, facts, closed, look_at FROM runs")
+    }
+    changed = _changed(db, home, listing, known, now)
+    removed = [run_id for run_id in known if run_id not in listing.runs]
+    counts = Counts()
+    if changed or removed:
+        _write(db, home, changed, removed, now, counts)
+    return Refreshed(
+        counts.new, counts.changed, len(removed), counts.bytes, counts.lines, counts.damaged, listing.foreign
+    )
+
+
+def list_runs(home: Home) -> Listing:
+    base = str(home.runs)
+    found: dict[str, int] = {}
+    foreign = 0
+    try:
+        with os.scandir(base) as scan:
+            names = [(entry.name, entry.is_dir()) for entry in scan if not entry.name.startswith(".")]
+    except FileNotFoundError:
+        return Listing({}, 0)
+    except OSError as error:
+        raise HomeError(
+            f"The runs in {base} cannot be listed ({error.strerror or error}).",
+            hint="Check PADDOCK_HOME, and that you may read that directory.",
+        ) from None
+    stat, matches = os.stat, ID_PATTERN.fullmatch
+    for name, is_directory in names:
+        if not is_directory or not matches(name):
+            foreign += 1
+            continue
+        try:
+            found[name] = stat(f"{base}/{name}/journal").st_mtime_ns
+        except OSError:
+            if os.path.exists(f"{base}/{name}/run.json"):
+                found[name] = 0
+            else:
+                foreign += 1
+    return Listing(found, foreign)
+
+
+def _changed(db: sqlite3.Connection, home: Home, listing: Listing, known: dict[str, Known], now: Here) -> list[str]:
+    """The runs that something is to be written for."""
+    changed, suspects = [], []
+    for run_id, mtime in listing.runs.items():
+        run = known.get(run_id)
+        if run is None:
+            changed.append(run_id)
+        elif mtime == run.journals and (run.closed or now.wall < run.look_at < now.wall + 3600) and run.facts:
+            continue
+        else:
+            suspects.append((run_id, run, mtime))
+    if suspects:
+        writers = _writers(db, [run.key for _, run, _ in suspects])
+        for run_id, run, mtime in suspects:
+            if _differs(home.runs / run_id, run, mtime, writers.get(run.key, {}), now):
+                changed.append(run_id)
+    return changed
+
+
+def _writers(db: sqlite3.Connection, runs: list[int]) -> dict[int, dict[str, Seen]]:
+    found: dict[int, dict[str, Seen]] = {}
+    rows = db.execute(
+        "SELECT w.run, w.name, w.state FROM json_each(?) AS wanted JOIN writers AS w ON w.run = wanted.value",
+        (str(runs),),
+    )
+    for run, name, state in rows:
+        found.setdefault(run, {})[name] = writer.unpack(state)
+    return found
+
+
+def _differs(path: Path, run: Known, mtime: int, writers: dict[str, Seen], now: Here) -> bool:
+    files = journal_files(path / "journal")
+    if len(files) != len(writers) or run.facts != facts_mark(path / "run.json"):
+        return True
+    if any(_file_differs(file, writers.get(file.writer)) for file in files):
+        return True
+    if run.journals != mtime and now.wall - mtime / 1e9 > 2:
+        return True  # it can be trusted by now
+    if any(not seen.over and seen.missing < 0 and _gone(seen, now) for seen in writers.values()):
+        return True
+    if not run.closed and run.facts and all(final(seen, now) for seen in writers.values()):
+        return True
+    return bool(not run.closed and look_at(list(writers.values()), now) and run.look_at <= now.wall)
+
+
+def _gone(seen: Seen, now: Here) -> bool:
+    return seen.clock != now.boot or (seen.host == now.host and not seen.elsewhere and not alive(seen, now))
+
+
+def _file_differs(file: JournalFile, seen: Seen | None) -> bool:
+    return seen is None or file.size != seen.size or file.inode != seen.inode or file.packed != seen.packed
+
+
+def _write(
+    db: sqlite3.Connection, home: Home, changed: list[str], removed: list[str], now: Here, counts: Counts
+) -> None:
+    """Offsets are read inside the transaction that moves them, so nothing is read twice, whoever else refreshes."""
+    begin(db)
+    try:
+        for run_id in removed:
+            if not os.path.isdir(home.runs / run_id):
+                remove(db, run_id)
+        read, since = 0, time.monotonic()
+        for run_id in changed:
+            more = True
+            while more:
+                size, more = RunIngest(db, home.runs / run_id, now, counts).run(COMMIT_BYTES - read)
+                read += size
+                if read >= COMMIT_BYTES or time.monotonic() - since > COMMIT_SECONDS:
+                    db.execute("COMMIT")
+                    time.sleep(0.001)  # a waiting process gets its turn
+                    begin(db)
+                    read, since = 0, time.monotonic()
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def begin(db: sqlite3.Connection) -> None:
+    """Take the write lock. Wait as long as the one who has it gets on with its work."""
+    version, deadline = None, 0.0
+    db.execute("PRAGMA busy_timeout = 200")
+    try:
+        while True:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                current = db.execute("PRAGMA data_version").fetchone()[0]
+                if current != version:
+                    version, deadline = current, time.monotonic() + _PATIENCE
+                elif time.monotonic() > deadline:
+                    raise
+    finally:
+        db.execute("PRAGMA busy_timeout = 30000")
+
+
+def remove(db: sqlite3.Connection, run_id: str) -> None:
+    found = db.execute("SELECT key FROM runs WHERE id = ?", (run_id,)).fetchone()
+    if found is None:
+        return
+    for statement in (
+        "DELETE FROM chunks WHERE metric IN (SELECT key FROM metrics WHERE run = ?)",
+        "DELETE FROM blocks WHERE writer IN (SELECT key FROM writers WHERE run = ?)",
+        "DELETE FROM metrics WHERE run = ?",
+        "DELETE FROM records WHERE run = ?",
+        "DELETE FROM writers WHERE run = ?",
+        "DELETE FROM cards WHERE run = ?",
+        "DELETE FROM runs WHERE key = ?",
+    ):
+        db.execute(statement, found)

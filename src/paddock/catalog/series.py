@@ -1,0 +1,192 @@
+"""Points out of the index: one metric of many runs as arrays, or everything in batches of columns."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress, pairwise
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from paddock import wire
+from paddock.catalog.metrics import tags_text
+from paddock.errors import UsageError
+from paddock.model import Series
+
+_BATCH_METRICS = 64  # whose blobs are in memory at once
+
+
+class Batch(NamedTuple):
+    """A stretch of points of one metric, as they were written: nothing sorted, nothing left out."""
+
+    run: str
+    metric: str
+    tags: dict[str, Any]
+    rank: int
+    attempt: int
+    steps: array[int]  # int64
+    times: array[float]  # float64, seconds since the epoch
+    values: array[Any]  # float64 or int64
+
+
+class _Wanted(NamedTuple):
+    key: int
+    run: str
+    tags: str
+    rank: int
+
+
+class _Piece(NamedTuple):
+    attempt: int
+    block: int
+    n: int
+    rising: int
+    first: int
+    last: int
+    steps: bytes
+    times: bytes
+    kind: str
+    data: bytes
+
+
+def series(
+    db: sqlite3.Connection,
+    run_ids: Sequence[str],
+    metric: str,
+    rank: int | None = None,
+    tags: Mapping[str, Any] | None = None,
+) -> dict[str, Series]:
+    rows = db.execute(
+        "SELECT m.key, r.id, m.tags, m.rank FROM json_each(?) AS wanted JOIN runs AS r ON r.id = wanted.value"
+        " JOIN metrics AS m ON m.run = r.key AND m.metric = ? WHERE m.count > 0",
+        (_json(run_ids), metric),
+    )
+    offered: dict[str, list[_Wanted]] = {}
+    for row in rows:
+        offered.setdefault(row[1], []).append(_Wanted(*row))
+    chosen = {}
+    for run_id in run_ids:
+        entry = _choose(offered.get(run_id, []), metric, rank, tags)
+        if entry is not None:
+            chosen[entry.key] = entry
+    pieces = _pieces(db, list(chosen))
+    found = {}
+    for key, entry in chosen.items():
+        steps, times, values = _joined(pieces[key])
+        found[entry.run] = Series(
+            run=entry.run, metric=metric, steps=steps, values=values, times=times, tags=_tags(entry.tags)
+        )
+    return found
+
+
+def _choose(offered: list[_Wanted], metric: str, rank: int | None, tags: Mapping[str, Any] | None) -> _Wanted | None:
+    if rank is not None:
+        offered = [entry for entry in offered if entry.rank == rank]
+    if tags is not None:
+        text = tags_text(dict(tags))
+        offered = [entry for entry in offered if entry.tags == text]
+    elif any(not entry.tags for entry in offered):
+        offered = [entry for entry in offered if not entry.tags]
+    elif len({entry.tags for entry in offered}) > 1:
+        sets = "; ".join(sorted({_spelled(entry.tags) for entry in offered}))
+        raise UsageError(
+            f"{metric!r} of run {offered[0].run} was logged with several sets of tags.",
+            hint=f"Choose one of: {sets}.",
+        )
+    return min(offered, key=lambda entry: entry.rank, default=None)
+
+
+def _pieces(db: sqlite3.Connection, metrics: list[int]) -> dict[int, list[_Piece]]:
+    """No ORDER BY: SQLite would carry every blob through its sorter."""
+    found: dict[int, list[_Piece]] = {key: [] for key in metrics}
+    rows = db.execute(
+        "SELECT c.metric, b.attempt, b.key, b.n, b.rising, b.first, b.last, b.steps, b.times, c.kind, c.data"
+        " FROM json_each(?) AS wanted CROSS JOIN chunks AS c ON c.metric = wanted.value"
+        " CROSS JOIN blocks AS b ON b.key = c.block",
+        (str(metrics),),
+    )
+    for key, *piece in rows:
+        found[key].append(_Piece(*piece))
+    for pieces in found.values():
+        if len(pieces) > 1:
+            pieces.sort(key=itemgetter(0, 1))
+    return found
+
+
+def _joined(pieces: list[_Piece]) -> tuple[array[int], array[float], array[Any]]:
+    """By step, the last written value of each."""
+    steps = array("q", b"".join([p.steps for p in pieces]))
+    times = array("d", b"".join([p.times for p in pieces]))
+    values = _values(pieces)
+    whole = all(p.rising for p in pieces)
+    if whole and all(a.last < b.first for a, b in pairwise(pieces)):
+        return steps, times, values
+    written = _written(pieces, times)
+    newest = dict(zip(steps, range(len(steps)), strict=True)) if written is None else {steps[i]: i for i in written}
+    order = [newest[step] for step in sorted(newest)]
+    return _picked(steps, order), _picked(times, order), _picked(values, order)
+
+
+def _written(pieces: list[_Piece], times: array[float]) -> list[int] | None:
+    """The order of writing where it is not that of the pieces: several processes of one attempt wrote the metric,
+    and only the time tells which came later. Attempts follow each other, whatever their hosts' clocks say."""
+    order: list[int] = []
+    sorted_any = False
+    at = 0
+    by_attempt: dict[int, list[int]] = {}
+    for piece in pieces:
+        by_attempt.setdefault(piece.attempt, []).extend(range(at, at + piece.n))
+        at += piece.n
+    for rows in by_attempt.values():
+        moments = [times[i] for i in rows]
+        if any(a > b for a, b in pairwise(moments)):
+            rows.sort(key=times.__getitem__)
+            sorted_any = True
+        order += rows
+    return order if sorted_any else None
+
+
+def _values(pieces: list[_Piece]) -> array[Any]:
+    kinds = {p.kind for p in pieces}
+    if len(kinds) == 1:
+        return array(kinds.pop(), b"".join([p.data for p in pieces]))
+    joined = array("d")
+    for piece in pieces:
+        joined += array("d", array(piece.kind, piece.data))
+    return joined
+
+
+def _picked(column: array[Any], order: list[int]) -> array[Any]:
+    return array(column.typecode, [column[i] for i in order])
+
+
+def points(db: sqlite3.Connection, run_ids: Sequence[str], metric: str | None = None) -> Iterator[Batch]:
+    rows = db.execute(
+        "SELECT m.key, r.id, m.metric, m.tags, m.rank FROM json_each(?) AS wanted JOIN runs AS r ON r.id = wanted.value"
+        " JOIN metrics AS m ON m.run = r.key WHERE m.count > 0 ORDER BY wanted.key, m.key",
+        (_json(run_ids),),
+    ).fetchall()
+    if metric is not None:
+        rows = list(compress(rows, [row[2] == metric for row in rows]))
+    for start in range(0, len(rows), _BATCH_METRICS):
+        some = rows[start : start + _BATCH_METRICS]
+        pieces = _pieces(db, [row[0] for row in some])
+        for key, run, name, tags, rank in some:
+            shared = _tags(tags)
+            for p in pieces[key]:
+                yield Batch(
+                    run, name, shared, rank, p.attempt, array("q", p.steps), array("d", p.times), array(p.kind, p.data)
+                )
+
+
+def _tags(text: str) -> dict[str, Any]:
+    return wire.loads(text) if text else {}
+
+
+def _spelled(text: str) -> str:
+    return ",".join(f"{key}={value}" for key, value in _tags(text).items())
+
+
+def _json(run_ids: Sequence[str]) -> str:
+    return wire.dumps(list(run_ids)).decode()

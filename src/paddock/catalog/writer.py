@@ -1,0 +1,92 @@
+"""What the index knows of one journal and of the process that wrote it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from paddock import wire
+
+MAIN, CHILD, SUPERVISOR, ANNOTATION = "main", "child", "supervisor", "annotation"
+
+
+class Seen(msgspec.Struct):
+    """One journal as far as it has been read. Kept packed in the index."""
+
+    name: str
+    # who writes, from its `open` record
+    role: str = MAIN
+    host: str = ""
+    boot: str = ""
+    pid: int = 0
+    start: str = ""
+    rank: int | None = None
+    attempt: int = 1
+    user: str = ""
+    started: float = 0.0
+    opened: bool = False  # the `open` record was read
+    # how far it was read; offsets count unpacked bytes
+    offset: int = 0
+    size: int = 0  # of the file, when it was last looked at
+    inode: int = 0
+    packed: bool = False
+    head: int = 0  # CRC-32 of the first HEAD_BYTES that were read
+    checksum: int = 0  # CRC-32 of all bytes that were read
+    whole: bool = False  # it was read to its end at that size
+    torn: int = 0  # bytes of an unfinished line behind them
+    columns: dict[int, tuple[list[str], dict[str, Any]]] = {}
+    undeclared: list[int] = []  # columns that rows were skipped for
+    # what it said
+    lines: int = 0
+    damaged: int = 0
+    dropped: dict[str, int] = {}
+    seen: float = 0.0  # its last sign of life, by its own clock
+    oom: int = -1  # kernel's count of out-of-memory kills at that time
+    end: dict[str, Any] | None = None
+    exits: list[dict[str, Any]] = []
+    # what we saw of its life, by our own clock
+    changed: float = 0.0  # when we saw the file change
+    clock: str = ""  # the boot id of the clock that `changed` was read from; "" before the first look
+    stale: bool = False  # silent for long already when it was first seen
+    missing: int = -1  # size of the file when its process was found gone
+    missing_at: float = 0.0
+    elsewhere: bool = False  # it grew although its process is not to be seen here: another pid namespace
+    suspect: bool = False  # the kernel killed something for memory around its death
+
+    @property
+    def over(self) -> bool:
+        """It said itself that nothing more will come."""
+        return self.end is not None or (self.role == SUPERVISOR and bool(self.exits))
+
+
+HEAD_BYTES = 256
+unpack = wire.unpacker(Seen).decode
+
+
+def note_open(seen: Seen, record: dict[str, Any]) -> None:
+    """Take over what an `open` record says; what has a wrong type there is as good as absent."""
+    role = record.get("role")
+    seen.role = role if role in (MAIN, CHILD, SUPERVISOR, ANNOTATION) else MAIN
+    seen.host, seen.boot = _text(record.get("host")), _text(record.get("boot"))
+    seen.pid, seen.start = _whole(record.get("pid"), 0), _text(record.get("start"))
+    rank = record.get("rank")
+    seen.rank = rank if type(rank) is int else None
+    seen.attempt = max(1, _whole(record.get("attempt"), 1))
+    seen.user = _text(record.get("user"))
+    seen.started = moment(record)
+    seen.oom = _whole(record.get("oom"), -1)
+    seen.opened = True
+
+
+def moment(record: dict[str, Any]) -> float:
+    t = record.get("t")
+    return float(t) if type(t) in (int, float) else 0.0  # type: ignore[arg-type]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _whole(value: Any, otherwise: int) -> int:
+    return value if type(value) is int else otherwise
