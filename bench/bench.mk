@@ -1,0 +1,19 @@
+# Benchmarks against peers, in an environment of their own. Included by the Makefile.
+BENCH_VENV ?= .venv-bench
+BENCH_PYTHON = $(BENCH_VENV)/bin/python
+BENCH_ARGS ?=
+
+# One package at a time: a peer that cannot be had must not keep the others from being measured.
+$(BENCH_VENV)/.ready: bench/requirements.txt pyproject.toml
+	python3 -m venv $(BENCH_VENV)
+	$(BENCH_PYTHON) -m pip install --quiet --editable .
+	grep -v '^#' bench/requirements.txt | while read -r package; do \
+		$(BENCH_PYTHON) -m pip install --quiet "$$package" || echo "not installed: $$package"; done
+	touch $@
+
+.PHONY: bench bench-quick
+bench: $(BENCH_VENV)/.ready  ## measure Paddock and its peers side by side (about half an hour)
+	$(BENCH_PYTHON) -m bench $(BENCH_ARGS)
+
+bench-quick: $(BENCH_VENV)/.ready  ## the same with little data and two rounds: shows that it works, judges nothing
+	$(BENCH_PYTHON) -m bench --quick $(BENCH_ARGS)

@@ -1,0 +1,4 @@
+"""One file per benchmark.
+
+Each has NAME, ABOUT, systems(bench), once(bench, system) -> {quantity: number}, and lines(results, bench): its targets.
+"""

@@ -1,0 +1,72 @@
+"""10,000 runs with their configs and last values: what every table, page and query begins with."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bench import fresh, homes
+from bench.report import Line, Results
+from bench.system import System
+
+NAME = "listing"
+ABOUT = "10,000 runs with config and last values: ms, the index being up to date"
+REPEATS = 5
+
+
+def systems(bench: Any) -> list[System]:
+    return [system for system in bench.systems.values() if hasattr(system, "index")]
+
+
+def once(bench: Any, system: Any) -> dict[str, float]:
+    count = bench.size(10_000, 200)
+
+    def make(home: Path) -> None:
+        homes.write_home(system.root(home), range(count), 3)
+        homes.settle()
+        fresh.call("bench.cases.listing:index", system.name, home)
+
+    home = bench.dataset(f"listing-{count}", make)
+    found = fresh.call("bench.cases.listing:measure", system.name, home, count=count)
+    return found | command_line(system, home)
+
+
+def index(system: Any, home: Path) -> dict[str, float]:
+    system.index(home)
+    return {}
+
+
+def measure(system: Any, home: Path, count: int) -> dict[str, float]:
+    times = []
+    for _ in range(1 + REPEATS):
+        start = perf_counter()
+        listed = system.listed(home)
+        times.append(perf_counter() - start)
+        if len(listed) != count:
+            raise ValueError(f"{len(listed)} runs listed, {count} written")
+    return {"warm ms": sorted(times[1:])[REPEATS // 2] * 1000, "first ms": times[0] * 1000}
+
+
+def command_line(system: Any, home: Path) -> dict[str, float]:
+    """The whole command, from starting Python to the last byte."""
+    start = perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "paddock", "ls", "--json"],
+        env=fresh.environment() | system.environment(home),
+        capture_output=True,
+        check=False,
+    )
+    taken = perf_counter() - start
+    if done.returncode:
+        raise fresh.NotMeasured(fresh.last_line(done.stderr.decode(errors="replace")))
+    return {"ls --json ms": taken * 1000}
+
+
+def lines(results: Results, bench: Any) -> list[Line]:
+    return [
+        *results.at_most("10,000 runs listed in 300 ms warm", "paddock", "warm ms", 300, "ms"),
+        *results.at_most("the first time in a process, 300 ms", "paddock", "first ms", 300, "ms"),
+    ]

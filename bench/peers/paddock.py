@@ -1,0 +1,67 @@
+"""Paddock itself, as a script, a notebook and the command line use it."""
+
+from __future__ import annotations
+
+import shutil
+from array import array
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from bench.system import Run, System
+
+
+class Paddock(System):
+    name = "paddock"
+    distribution = "paddock"
+    statement = "import paddock"
+
+    def environment(self, home: Path) -> dict[str, str]:
+        return {"PADDOCK_HOME": str(self.root(home)), "PADDOCK_CACHE": str(home / "cache")}
+
+    def root(self, home: Path) -> Path:
+        return home / "paddock"
+
+    def start(self, home: Path, name: str, config: dict[str, Any]) -> Run:
+        import paddock
+
+        run = paddock.init(project="bench", name=name, config=config)
+        return Run(run.log, run.finish)
+
+    def read(self, home: Path, metric: str) -> dict[str, array[float]]:
+        import paddock
+
+        return {run: curve.values for run, curve in paddock.runs().series(metric).items()}
+
+    def steps(self, home: Path, metric: str) -> Iterable[int]:
+        import paddock
+
+        for curve in paddock.runs().series(metric).values():
+            yield from curve.steps
+
+    def listed(self, home: Path) -> list[Any]:
+        """Every run's config and last values, as a table or a page takes them."""
+        import paddock
+
+        return [(run.config, {name: stat.last for name, stat in run.metrics.items()}) for run in paddock.runs().rows]
+
+    def index(self, home: Path) -> None:
+        """Bring the index up to date."""
+        from paddock.catalog.catalog import Catalog
+        from paddock.record.layout import Home
+
+        with Catalog.open(Home(self.root(home))) as catalog:
+            catalog.refresh()
+
+    def forget(self, home: Path) -> None:
+        """Delete the index: it is only a view."""
+        shutil.rmtree(home / "cache", ignore_errors=True)
+
+    def pack_arguments(self) -> list[str]:
+        return ["gc", "--pack", "--yes"]
+
+    def export_arguments(self, target: Path) -> list[str]:
+        return ["export", "--output", str(target)]
+
+
+SYSTEMS = (Paddock(),)
