@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
-from paddock.record.layout import Home
+from paddock import wire
+from paddock.record.layout import Home, RunDirectory
+from paddock.record.scan import journal_files, parse, read_journal
 
 _FOREIGN = ("PADDOCK_", "SLURM_")
 _RANKS = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
@@ -27,3 +31,42 @@ def home(tmp_path: Path) -> Home:
     found = Home(tmp_path / "home")
     found.prepare()
     return found
+
+
+class Reading(NamedTuple):
+    """Everything a run's journals say, read straight from disk."""
+
+    points: dict[str, list[tuple[int, Any]]]  # metric (or metric{tag=value}) -> (step, value as written)
+    records: dict[str, list[dict[str, Any]]]  # by kind
+    facts: dict[str, Any]
+    damaged: int
+
+    def values(self, name: str) -> list[Any]:
+        return [value for _, value in self.points[name]]
+
+
+def read_directory(path: Path) -> Reading:
+    directory = RunDirectory(Path(path))
+    points: dict[str, list[tuple[int, Any]]] = {}
+    records: dict[str, list[dict[str, Any]]] = {}
+    damaged = 0
+    for file in journal_files(directory.journals):
+        chunk = parse(read_journal(file))
+        damaged += chunk.damaged
+        columns = {}
+        for record in chunk.records:
+            records.setdefault(record["k"], []).append(record)
+            if record["k"] == "columns":
+                tags = ",".join(f"{k}={v}" for k, v in sorted(record.get("tags", {}).items()))
+                columns[record["id"]] = [f"{name}{{{tags}}}" if tags else name for name in record["names"]]
+        for number, rows in chunk.tables.items():
+            for row in rows:
+                for name, value in zip(columns[number], row[3:-1], strict=True):
+                    points.setdefault(name, []).append((row[1], value))
+    facts = wire.loads(directory.facts.read_bytes()) if directory.facts.exists() else {}
+    return Reading(points, records, facts, damaged)
+
+
+@pytest.fixture
+def read() -> Callable[[Path], Reading]:
+    return read_directory

@@ -20,7 +20,7 @@ class MetricStat(NamedTuple):
     min_step: int
     max: float | None
     max_step: int
-    count: int
+    count: int  # type: ignore[assignment]
 
 
 class Writer(msgspec.Struct, frozen=True):

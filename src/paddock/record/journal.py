@@ -54,7 +54,6 @@ class Journal:
         self.started = time()
         self.fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self.dirty = False
-        self.appended = 0  # lines, to see from outside whether anything was written since
         self.waiting: deque[bytes] = deque()
         self.waiting_bytes = 0
         self.dropped = 0  # lines that memory could not hold while the disk refused
@@ -80,13 +79,16 @@ class Journal:
             try:
                 written = os.write(self.fd, line)
             except OSError as error:
-                self._refused(error)
-                self._keep(line)
+                self.refused(line, error)
                 return
             self.dirty = True
-            self.appended += 1
             if written != len(line):
                 self.torn(line, written)
+
+    def refused(self, line: bytes, error: OSError) -> None:
+        """The disk took nothing of the line: it waits."""
+        self._refused(error)
+        self._keep(line)
 
     def torn(self, line: bytes, written: int) -> None:
         """The disk took a part of the line only: the rest goes first when it takes more."""
@@ -105,7 +107,6 @@ class Journal:
                     self._refused(error)
                     return False
                 self.dirty = True
-                self.appended += 1
                 self.waiting_bytes -= written
                 if written == len(line):
                     self.waiting.popleft()

@@ -1,0 +1,50 @@
+# Two commands do everything on a machine that has only python3, git and make:
+#   make demo   a small real training: logs, checkpoints, and is compared
+#   make test   everything needed is installed, then lint, types, import directions and tests
+PYTHON ?= python3
+VENV   := .venv
+DEMO   := .venv-demo
+BIN    := $(VENV)/bin
+PIP_PIN := 26.3
+WORKERS ?= auto
+
+.PHONY: demo test lint types imports unit format clean
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==$(PIP_PIN)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . --group dev
+	touch $@
+
+$(DEMO)/.ready: pyproject.toml constraints.txt $(shell find src -name '*.py' -o -name '*.sql')
+	test -x $(DEMO)/bin/python || $(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check pip==$(PIP_PIN)
+	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[demo]'
+	touch $@
+
+demo: $(DEMO)/.ready
+	PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" sh examples/demo.sh
+
+test: lint types imports unit
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check src tests bench examples
+	$(BIN)/ruff format --check src tests bench examples
+
+types: $(VENV)/.ready
+	$(BIN)/mypy
+
+imports: $(VENV)/.ready
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.ready
+	$(BIN)/python -m pytest -n $(WORKERS) tests
+
+format: $(VENV)/.ready
+	$(BIN)/ruff check --fix src tests bench examples
+	$(BIN)/ruff format src tests bench examples
+
+clean:
+	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+-include bench/bench.mk

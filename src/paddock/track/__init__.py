@@ -1,0 +1,1 @@
+"""Inside the training process: what happens is written down as it happens."""

@@ -1,0 +1,98 @@
+"""Which run this process belongs to, as what. Pure: environment and arguments in, a decision out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from paddock.errors import UsageError
+from paddock.record.layout import check_id
+
+RUN_ID, RUN_HOME, RUN_OWNER, ATTEMPT = "PADDOCK_RUN_ID", "PADDOCK_RUN_HOME", "PADDOCK_RUN_OWNER", "PADDOCK_ATTEMPT"
+RESUME = ("allow", "must", "never", "auto")
+
+
+@dataclass(frozen=True)
+class Identity:
+    run_id: str | None  # None: make a new one
+    home: str | None  # of the run joined through the environment
+    role: str  # main: its end is the run's end; child: it only adds to it
+    join: bool  # the run may exist already without anybody having asked to resume it
+    resume: str | None
+    attempt: int | None  # None: count
+    rank: int | None
+    world: int | None
+    parent: str | None
+
+
+def decide(
+    environ: Mapping[str, str],
+    *,
+    run_id: str | None,
+    resume: str | bool | None,
+    parent: str | None,
+    shared: bool,
+    rank: tuple[int, int, str] | None,
+    joined_before: bool,
+    pid: str,
+) -> Identity:
+    """`rank` is (rank, world size, a key that all ranks of this launch share). `joined_before`: this process has
+    been part of the environment's run already, so a second init() means a new one."""
+    how = _resume(resume)
+    number, world, key = rank if rank else (None, None, "")
+    base = Identity(run_id, None, "main", shared, how, None, number, world, parent)
+    given = environ.get(RUN_ID)
+    if given and run_id in (None, given) and not joined_before and how != "never":
+        owner = environ.get(RUN_OWNER)
+        return replace(
+            base,
+            run_id=check_id(given),
+            home=environ.get(RUN_HOME),
+            role="child" if owner and owner != pid else "main",
+            join=True,
+            attempt=_attempt(environ),
+        )
+    if given and run_id != given:
+        base = replace(base, parent=parent or given)
+    if run_id is not None:
+        return replace(base, run_id=check_id(run_id), join=shared or bool(number))
+    if rank:
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        return replace(base, run_id="r" + digest[:11], join=True)
+    if how == "auto" and (job := environ.get("SLURM_JOB_ID")):
+        # A requeued Slurm job keeps its id: the same id here makes it the same run.
+        task = environ.get("SLURM_ARRAY_TASK_ID")
+        cluster = environ.get("SLURM_CLUSTER_NAME", "")
+        digest = hashlib.sha256(f"slurm:{cluster}:{job}:{task}".encode()).hexdigest()
+        return replace(base, run_id="s" + digest[:11], join=True)
+    if how == "must":
+        raise UsageError("resume='must' needs the id of the run to continue.", hint="Pass id=...")
+    return base
+
+
+def _resume(given: str | bool | None) -> str | None:
+    if given is True:
+        return "auto"
+    if given is False or given is None:
+        return None
+    if given not in RESUME:
+        raise UsageError(f"resume={given!r} is unknown.", hint=f"It takes one of {', '.join(RESUME)}, or True.")
+    return given
+
+
+def _attempt(environ: Mapping[str, str]) -> int | None:
+    text = environ.get(ATTEMPT, "")
+    return int(text) if text.isdigit() else None
+
+
+def next_attempt(headers: list[dict[str, Any]], rank: int | None) -> int:
+    """One more than this rank's last attempt. Ranks count apart, so that those of one launch agree without asking
+    each other."""
+    attempts = [
+        int(h.get("attempt") or 1)
+        for h in headers
+        if h.get("role") == "main" and (rank is None or h.get("rank") == rank)
+    ]
+    return max(attempts, default=0) + 1

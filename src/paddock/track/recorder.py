@@ -1,0 +1,229 @@
+"""The writing half of a run: this process's journal, and log() into it.
+
+log() is called in the training loop, so its common case is one straight line: known names, ordinary finite numbers,
+one encoded row, one write(). Everything else (new names, nested dicts, tensors, NaN, texts, images) takes the slow
+path below it, and ends in the same journal. Nothing here raises into the loop.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from os import write
+from time import time
+from typing import Any
+from zlib import crc32
+
+from paddock import wire
+from paddock.record.journal import Columns, Journal
+from paddock.track import notice
+from paddock.track.keeper import Keeper
+from paddock.track.media import Media
+from paddock.track.values import Sorted, as_step, sort
+
+encode = wire.encode
+
+
+class Recorder:
+    def __init__(self, open_journal: Callable[[], Journal], *, sync_seconds: float, beat_seconds: float) -> None:
+        self._open_journal = open_journal
+        self._sync_seconds, self._beat_seconds = sync_seconds, beat_seconds
+        self._step = 0
+        self._beats = 0
+        self._dropped: dict[str, int] = {}
+        self._closed = False
+        self._final: dict[str, Any] = {}
+        self._attach()
+
+    def _attach(self) -> None:
+        """Open this process's journal. Each process has its own; after a fork the child opens another."""
+        self._pid = os.getpid()
+        self._journal = self._open_journal()
+        self._lock = self._journal.lock
+        self._columns = self._journal.columns
+        self._started = self._journal.started
+        self._keeper = Keeper(
+            self._journal, sync_seconds=self._sync_seconds, beat=self._beat, beat_seconds=self._beat_seconds
+        )
+
+    def _after_fork(self) -> None:
+        """In the child: let go of the parent's journal, whose lock another thread may hold for ever. A new one is
+        opened when the child has something to say."""
+        self._lock = threading.RLock()
+        self._columns = {}
+        self._dropped = {}
+
+    def _own(self) -> Journal:
+        if self._pid != os.getpid():
+            with self._lock:
+                if self._pid != os.getpid():
+                    self._attach()
+        return self._journal
+
+    def log(
+        self, data: Mapping[str, Any], step: int | None = None, commit: bool | None = None, sync: bool | None = None
+    ) -> None:
+        """Record values at a step. Without `step`, the steps count up by themselves, one each call.
+
+        Keys are grouped by `/`; nested dicts flatten to such keys. Every point is kept, at whatever step it comes,
+        and the latest one of a step is the one shown.
+        """
+        try:
+            columns = self._columns[tuple(data)]
+            values = [*data.values()]
+            total = sum(values)
+            kind = type(total)
+            # An ordinary sum means ordinary addends; NaN and infinities show in it (x - x is 0 for no other number).
+            if (kind is float or kind is int) and total - total == 0 and (step is None or type(step) is int):
+                with self._lock:
+                    at = self._step if step is None else step
+                    body = encode([columns.id, at, int((time() - self._started) * 1000), *values])[:-1]
+                    line = b"%b,%d]\n" % (body, crc32(body))
+                    journal = self._journal
+                    if journal.waiting:
+                        journal.write(line)
+                    else:
+                        try:
+                            written = write(journal.fd, line)
+                        except OSError as error:
+                            journal.refused(line, error)
+                        else:
+                            if written != len(line):
+                                journal.torn(line, written)
+                    journal.dirty = True
+                    # As wandb does it: an explicit step stays current, an implicit one is used up.
+                    self._step = at if (commit is False if step is None else not commit) else at + 1
+                    columns.last = values
+                    columns.redeclare -= 1
+                    if columns.redeclare == 0:
+                        journal.redeclare(columns)
+                return
+        except Exception:
+            pass  # nothing is written yet when anything above raises; the slow path looks closer
+        self._log_any(data, step, commit)
+
+    def _log_any(self, data: Any, step: Any, commit: bool | None) -> None:
+        try:
+            if self._closed:
+                self._drop("closed", 1, "log() after finish() records nothing")
+                return
+            if not isinstance(data, Mapping):
+                self._drop("not a dict", 1, f"log() takes a dict of names and values, not a {type(data).__name__}")
+                return
+            journal = self._own()
+            found = sort(data)
+            at = self._next_step(step, commit, found)
+            with self._lock:
+                if found.numbers:
+                    self._row(tuple(found.numbers), {}, [*found.numbers.values()], at)
+            self._log_rest(journal, found, at)
+        except Exception as error:
+            self._drop("error", 1, f"a value could not be recorded ({type(error).__name__}: {error})")
+
+    def _next_step(self, step: Any, commit: bool | None, found: Sorted) -> int:
+        with self._lock:
+            if step is not None:
+                whole = as_step(step)
+                if whole is not None:
+                    self._step = whole + 1 if commit else whole
+                    return whole
+                notice.say_once("step", f"step {step!r} is no whole number; such values get the next step instead")
+                found.texts.setdefault("step", str(step))
+            at = self._step
+            if commit is not False:
+                self._step = at + 1
+            return at
+
+    def _row(self, names: tuple[str, ...], tags: dict[str, Any], values: list[Any], step: int) -> None:
+        """Write one row, declaring its names when they are new."""
+        key: Any = (names, tuple(sorted(tags.items()))) if tags else names
+        columns = self._columns.get(key) or self._journal.column_set(names, tags, key)
+        self._journal.write(wire.row_line([columns.id, step, int((time() - self._started) * 1000), *values]))
+        columns.last = values
+        columns.redeclare -= 1
+        if columns.redeclare == 0:
+            self._journal.redeclare(columns)
+
+    def _log_rest(self, journal: Journal, found: Sorted, step: int) -> None:
+        for name, text in found.texts.items():
+            journal.append_now({"k": "text", "step": step, "name": name, "text": text})
+        for name, value in found.values.items():
+            journal.append_now({"k": "value", "step": step, "name": name, "value": value})
+        for name, media in found.media.items():
+            self._log_media(name, media, step)
+        for name, why in found.dropped.items():
+            self._drop("unserialisable", 1, f"{name!r} was not recorded: {why}", once=f"unserialisable {name}")
+
+    def _log_media(self, name: str, media: Media, step: int) -> None:
+        raise NotImplementedError
+
+    def _append(self, record: dict[str, Any]) -> None:
+        """Append a record of any kind, now; a closed run says so once instead of raising."""
+        if self._closed:
+            self._drop("closed", 1, f"a {record['k']!r} record after finish() is not kept")
+            return
+        self._own().append_now(record)
+
+    def _drop(self, why: str, count: int, sentence: str, once: str = "") -> None:
+        """Count what could not be kept, and say it once."""
+        self._dropped[why] = self._dropped.get(why, 0) + count
+        notice.say_once(once or why, sentence)
+
+    def _last_values(self) -> dict[str, Any]:
+        found = dict(self._final)
+        sets: list[Columns] = [*self._columns.values()]
+        for columns in sets:
+            found.update(zip(columns.names, map(_revived, columns.last), strict=False))
+        return found
+
+    def _beat(self) -> None:
+        from paddock.track.capture.host import oom_kills
+
+        self._beats += 1
+        self._journal.append_now({"k": "beat", "n": self._beats, "oom": oom_kills()})
+        self._tell_dropped()
+
+    def _tell_dropped(self) -> None:
+        journal = self._journal
+        if journal.refusal:
+            notice.say_once(
+                "refused",
+                f"the disk refuses the record ({journal.refusal}); it is kept in memory and tried again. {journal.path}",
+            )
+        if journal.dropped:
+            self._dropped["disk refused"] = journal.dropped
+        if self._dropped:
+            journal.append_now({"k": "dropped", "counts": dict(self._dropped)})
+
+    def _detach(self) -> None:
+        """Close the journal. What the disk still refuses goes to a file on local disk, named in the notice."""
+        self._keeper.stop()
+        journal = self._journal
+        self._final, self._columns = self._last_values(), {}
+        if not journal.retry():
+            _spill(journal)
+        journal.close()
+
+
+def _revived(value: Any) -> Any:
+    return float("nan") if value is None else float(value) if isinstance(value, str) else value
+
+
+def _spill(journal: Journal) -> None:
+    import tempfile
+
+    try:
+        directory = tempfile.mkdtemp(prefix="paddock-spill-")
+        path = os.path.join(directory, journal.path.name)
+        with open(path, "wb") as file:
+            file.writelines(journal.waiting)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        notice.say(f"{len(journal.waiting)} records could not be written anywhere ({error}).")
+        return
+    notice.say(
+        f"the disk refused {len(journal.waiting)} records to the end. They are in {path}; once there is room:\n"
+        f"    cat '{path}' >> '{journal.path}'"
+    )

@@ -1,0 +1,264 @@
+"""init(): find or make the run, join it, and watch how the process ends."""
+
+from __future__ import annotations
+
+import errno
+import getpass
+import os
+import socket
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from paddock import files, settings, wire
+from paddock.errors import HomeError, RunExists, RunNotFound, UsageError
+from paddock.record.journal import Journal, writer_name
+from paddock.record.layout import Home, RunDirectory, find_home, new_id
+from paddock.record.scan import header, journal_files, last_step
+from paddock.settings import Settings
+from paddock.track import active, notice
+from paddock.track.capture import host as host_facts
+from paddock.track.capture.config import to_config
+from paddock.track.capture.launch import rank_of
+from paddock.track.ending import Hooks
+from paddock.track.identity import ATTEMPT, RUN_HOME, RUN_ID, RUN_OWNER, Identity, decide, next_attempt
+from paddock.track.output import Output
+from paddock.track.run import Run, read_facts
+from paddock.track.snapshot import Capture
+from paddock.version import __version__
+
+MODES = ("online", "offline", "disabled", "shared")
+
+
+def init(
+    project: str | None = None,
+    name: str | None = None,
+    group: str | None = None,
+    job_type: str | None = None,
+    tags: Any = None,
+    notes: str | None = None,
+    config: Any = None,
+    id: str | None = None,
+    resume: str | bool | None = None,
+    mode: str | None = None,
+    dir: str | os.PathLike[str] | None = None,
+    parent: str | None = None,
+    reinit: Any = None,
+    **others: Any,
+) -> Run:
+    """Begin a run, continue one, or join the one this process was started for.
+
+    `dir` is the home to write to. `config` may be a dict, an argparse Namespace, a dataclass, an OmegaConf or
+    pydantic object. `resume` is "allow", "must", "never", "auto" or True, with `id` saying which. Inside a task, a
+    rank of a distributed launch or a child process, init() joins the run that is already there.
+    """
+    running = active.current()
+    if running is not None:
+        if not reinit or reinit == "return_previous":
+            if config is not None:
+                running.config.update(to_config(config)[0])
+            return running
+        running.finish()
+    chosen = settings.load(mode=mode, home=dir)
+    if chosen.mode not in MODES:
+        raise UsageError(f"mode={chosen.mode!r} is unknown.", hint=f"It takes one of {', '.join(MODES)}.")
+    values, lossy = to_config(config) if config is not None else ({}, [])
+    if chosen.mode == "disabled":
+        from paddock.track.disabled import DisabledRun
+
+        return active.enter(DisabledRun({"name": name, "project": project, "config": values, "tags": list(tags or ())}))
+    notice.forget()
+    ranked = rank_of(os.environ)
+    identity = decide(
+        os.environ,
+        run_id=id,
+        resume=resume,
+        parent=parent,
+        shared=chosen.mode == "shared",
+        rank=(ranked.rank, ranked.world, ranked.key) if ranked else None,
+        joined_before=active.joined_before(),
+        pid=_owner(),
+    )
+    asked = {
+        "name": name,
+        "project": project or chosen.project or None,
+        "group": group,
+        "job_type": job_type,
+        "tags": [tags] if isinstance(tags, str) else [str(tag) for tag in tags or ()],
+        "notes": notes or "",
+        "parent": identity.parent,
+    }
+    return active.enter(_begin(chosen, identity, asked, values, lossy))
+
+
+def _begin(
+    chosen: Settings, identity: Identity, asked: dict[str, Any], config: dict[str, Any], lossy: list[str]
+) -> Run:
+    home, directory, existed = _directory(chosen, identity)
+    headers = [header(f.path, f.packed) for f in journal_files(directory.journals)] if existed else []
+    attempt = identity.attempt or next_attempt(headers, identity.rank)
+    first = identity.role == "main" and not identity.rank
+    capture = Capture(home, chosen) if first else None
+    facts = read_facts(directory)
+    if not facts:
+        facts = _make_facts(directory, asked, config, capture, chosen)
+    step = _continue_step(directory, identity) if existed and attempt > 1 and identity.role == "main" else 0
+    roles = iter((identity.role,))
+
+    def open_journal() -> Journal:
+        return _open_journal(directory, next(roles, "child"), attempt, identity, chosen)
+
+    run = Run(home, directory, facts, chosen, open_journal, rank=identity.rank, attempt=attempt, step=step)
+    if lossy:
+        run._drop(
+            "config as repr", len(lossy), f"config: {', '.join(lossy[:5])} cannot be written as data; kept as repr()"
+        )
+    changed = {k: v for k, v in config.items() if (facts.get("config") or {}).get(k, run) != v}
+    if first and changed:
+        run.config.update(changed)
+    if capture:
+        capture.attach(run, known=not existed)
+    if identity.role == "main":
+        _watch_process(run, chosen, directory, attempt, identity)
+        _export(home, directory, attempt)
+        if first and not os.environ.get("PADDOCK_QUIET"):
+            verb = "continues" if attempt > 1 else "is"
+            notice.say(f"run {run.name} ({run.id}) {verb} in {directory.path}")
+    return run
+
+
+def _directory(chosen: Settings, identity: Identity) -> tuple[Home, RunDirectory, bool]:
+    """The run's directory, made when it is new; whether it existed before."""
+    home = find_home(identity.home or chosen.home)
+    try:
+        home.prepare()
+        return _make_directory(home, identity)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise HomeError(
+                f"The home {home.path} cannot be written ({error.strerror}).",
+                hint="Set PADDOCK_HOME to a directory that you can write, or mode='disabled' to go without a record.",
+            ) from None
+        # A full or failing disk must not stop a training: the record goes to local disk, and moves back by mv.
+        spare = Home(Path(tempfile.mkdtemp(prefix="paddock-home-")))
+        notice.say(
+            f"{home.path} cannot take the run ({error.strerror}). It is written to {spare.path} instead; later:\n"
+            f"    mv {spare.runs}/* '{home.runs}/'"
+        )
+        spare.prepare()
+        return _make_directory(spare, identity)
+
+
+def _make_directory(home: Home, identity: Identity) -> tuple[Home, RunDirectory, bool]:
+    if identity.run_id is None:
+        while True:
+            directory = home.run(new_id())
+            try:
+                directory.path.mkdir()
+            except FileExistsError:
+                continue
+            directory.journals.mkdir()
+            return home, directory, False
+    directory = home.run(identity.run_id)
+    existed = directory.facts.exists() or bool(journal_files(directory.journals))
+    if existed and not identity.join and identity.resume in (None, "never"):
+        raise RunExists(
+            f"There is a run {identity.run_id!r} already, in {directory.path}.",
+            hint="Pass resume='allow' to continue it, or another id.",
+        )
+    if not existed and identity.resume == "must":
+        raise RunNotFound(
+            f"There is no run {identity.run_id!r} to continue in {home.path}.",
+            hint="`paddock ls` lists what is there; resume='allow' begins a new one.",
+        )
+    directory.journals.mkdir(parents=True, exist_ok=True)
+    return home, directory, existed
+
+
+def _make_facts(
+    directory: RunDirectory, asked: dict[str, Any], config: dict[str, Any], capture: Capture | None, chosen: Settings
+) -> dict[str, Any]:
+    """Write run.json, unless another rank was faster: then theirs holds."""
+    from paddock.track.names import readable_name
+
+    facts = {
+        "v": 1,
+        "id": directory.id,
+        **asked,
+        "name": asked["name"] or readable_name(directory.id),
+        "created": round(time.time(), 6),
+        "user": _user(),
+        "config": config,
+        **(capture.facts(chosen.capture_seconds) if capture else {}),
+    }
+    facts["project"] = asked["project"] or _default_project(facts)
+    if files.write_once(directory.facts, wire.dumps(wire.plain(facts).value)):
+        return facts
+    return read_facts(directory) or facts
+
+
+def _default_project(facts: dict[str, Any]) -> str:
+    root = (facts.get("code") or {}).get("root") or facts.get("cwd") or ""
+    return os.path.basename(str(root).rstrip("/")) or "default"
+
+
+def _continue_step(directory: RunDirectory, identity: Identity) -> int:
+    """The step after the last one of the earlier attempts (of this rank, when there are ranks)."""
+    steps = []
+    for file in journal_files(directory.journals):
+        if identity.rank is None or header(file.path, file.packed).get("rank") == identity.rank:
+            found = last_step(file)
+            if found is not None:
+                steps.append(found)
+    return max(steps, default=-1) + 1
+
+
+def _open_journal(directory: RunDirectory, role: str, attempt: int, identity: Identity, chosen: Settings) -> Journal:
+    writer = writer_name()
+    start, boot = host_facts.process_identity(os.getpid())
+    return Journal(
+        directory.journals / f"{writer}.jsonl",
+        {
+            "run": directory.id,
+            "writer": writer,
+            "role": role,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "start": start,
+            "boot": boot,
+            "rank": identity.rank,
+            "world": identity.world,
+            "attempt": attempt,
+            "user": _user(),
+            "paddock": __version__,
+            "oom": host_facts.oom_kills(),
+        },
+        pending_bytes=chosen.pending_bytes,
+    )
+
+
+def _watch_process(run: Run, chosen: Settings, directory: RunDirectory, attempt: int, identity: Identity) -> None:
+    if chosen.capture_output:
+        rank = f".r{identity.rank}" if identity.rank else ""
+        try:
+            run._output = Output(directory.output / f"{attempt}{rank}.log")
+        except OSError as error:
+            run._drop("output", 1, f"what is printed cannot be kept ({error.strerror})")
+    run._hooks = Hooks(run._finish, signals=chosen.capture_signals)
+
+
+def _export(home: Home, directory: RunDirectory, attempt: int) -> None:
+    """Children that are started from here on join this run."""
+    active.export({RUN_ID: directory.id, RUN_HOME: str(home.path), ATTEMPT: str(attempt), RUN_OWNER: _owner()})
+
+
+def _owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except Exception:  # no passwd entry for this uid, as in containers
+        return str(os.getuid())

@@ -1,0 +1,192 @@
+"""kill -9 at any instant, from 1 to 16 processes: what log() acknowledged is there. The count of what is lost is 0."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import random
+import signal
+import struct
+import time
+from pathlib import Path
+
+import pytest
+
+# Each process counts, in memory that outlives it, the calls of log() that returned.
+LOGGER = """
+    import mmap, os, struct, sys, time
+    import paddock
+    number, board = int(sys.argv[1]), open(sys.argv[2], "r+b")
+    counters = mmap.mmap(board.fileno(), 0)
+    run = paddock.init(id="shared", mode="shared")
+    counters[number * 8:number * 8 + 8] = struct.pack("<q", -1)
+    while not counters[-1]:
+        time.sleep(0.01)
+    step = 0
+    while True:
+        run.log({f"p{number}/loss": step + 0.5, f"p{number}/step": step}, step=step)
+        step += 1
+        counters[number * 8:number * 8 + 8] = struct.pack("<q", step)
+"""
+
+
+@pytest.mark.parametrize("processes", [1, 2, 5, 16])
+def test_nothing_acknowledged_is_lost(script, read, home, tmp_path: Path, processes: int) -> None:
+    chance = random.Random(processes)
+    board = tmp_path / "board"
+    board.write_bytes(bytes(8 * processes + 1))  # the last byte starts them all, once all are ready
+    running = [script(LOGGER, number, board) for number in range(processes)]
+    with open(board, "r+b") as file:
+        counters = mmap.mmap(file.fileno(), 0)
+        _wait_until(lambda: all(_count(counters, n) == -1 for n in range(processes)))
+        counters[-1:] = b"!"
+        _wait_until(lambda: all(_count(counters, n) > 0 for n in range(processes)))
+        for process in chance.sample(running, len(running)):
+            time.sleep(chance.random() * 0.05)
+            process.send_signal(signal.SIGKILL)
+        for process in running:
+            process.wait()
+        acknowledged = [_count(counters, n) for n in range(processes)]
+    found = read(home.runs / "shared")
+    lost = 0
+    for number, count in enumerate(acknowledged):
+        steps = found.values(f"p{number}/step")
+        assert steps == list(range(len(steps)))
+        lost += max(0, count - len(steps))
+    assert lost == 0
+    assert found.damaged == 0
+
+
+def _count(counters: mmap.mmap, number: int) -> int:
+    return struct.unpack("<q", counters[number * 8 : number * 8 + 8])[0]
+
+
+def _wait_until(condition, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "the processes did not start"
+        time.sleep(0.01)
+
+
+def test_a_killed_run_is_lost_and_never_running(script, home, tmp_path: Path) -> None:
+    from paddock.catalog.catalog import Catalog
+
+    process = script(
+        "import paddock, time\nrun = paddock.init(id='dies')\nrun.log({'a': 1})\nprint('up', flush=True)\ntime.sleep(600)",
+        stdout=-1,
+    )
+    assert process.stdout.readline() == b"up\n"
+    with Catalog.open(home) as catalog:
+        catalog.refresh()
+        assert catalog.run("dies").state == "running"
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        catalog.refresh()
+        assert catalog.run("dies").state == "lost"
+
+
+FORKS = """
+    import os, sys
+    import paddock
+    run = paddock.init(id="forks")
+    run.log({"parent": 0})
+    children = []
+    for number in range(4):
+        pid = os.fork()
+        if pid == 0:
+            for step in range(200):
+                run.log({f"child{number}": step}, step=step)
+            if number == 0:
+                sys.exit(0)      # runs the inherited exit hooks
+            if number == 1:
+                os.kill(os.getpid(), 9)
+            os._exit(0)
+        children.append(pid)
+    for pid in children:
+        os.waitpid(pid, 0)
+    run.log({"parent": 1})
+"""
+
+
+def test_forked_children_write_their_own_journals_and_do_not_end_the_run(script, read, home) -> None:
+    assert script(FORKS).wait() == 0
+    found = read(home.runs / "forks")
+    assert found.values("parent") == [0, 1]
+    assert all(found.values(f"child{n}") == list(range(200)) for n in range(4))
+    assert sorted(r["role"] for r in found.records["open"]) == ["child"] * 4 + ["main"]
+    assert [r["code"] for r in found.records["end"]] == [0]
+
+
+FORK_WITH_BUSY_THREAD = """
+    import os, threading, time
+    import paddock
+    run = paddock.init(id="busy")
+    stop = False
+    def log():
+        while not stop:
+            run.log({"thread": 1.0})
+    threads = [threading.Thread(target=log) for _ in range(3)]
+    for thread in threads: thread.start()
+    for number in range(20):     # some of these forks happen while a thread holds the journal's lock
+        pid = os.fork()
+        if pid == 0:
+            run.log({"child": number}, step=number)
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+    stop = True
+    for thread in threads: thread.join()
+"""
+
+
+def test_a_fork_while_other_threads_log_does_not_deadlock(script, read, home) -> None:
+    assert script(FORK_WITH_BUSY_THREAD).wait(timeout=120) == 0
+    found = read(home.runs / "busy")
+    assert sorted(found.values("child")) == list(range(20))
+    assert found.damaged == 0
+
+
+SPAWNS = """
+    import multiprocessing as mp
+    import paddock
+
+    def work(number):
+        paddock.log({f"worker{number}": number}, step=number)
+        return number
+
+    if __name__ == "__main__":
+        paddock.init(id="spawns")
+        context = mp.get_context("spawn")
+        with context.Pool(2) as pool:
+            assert pool.map(work, range(4)) == [0, 1, 2, 3]
+            pool.close()
+            pool.join()
+        paddock.log({"parent": 1})
+"""
+
+
+def test_spawned_children_join_through_the_environment(script, read, home) -> None:
+    assert script(SPAWNS).wait() == 0
+    found = read(home.runs / "spawns")
+    assert {name for name in found.points} == {"parent", "worker0", "worker1", "worker2", "worker3"}
+    assert len(list(home.runs.iterdir())) == 1
+    roles = [r["role"] for r in found.records["open"]]
+    assert roles.count("main") == 1 and set(roles) == {"main", "child"}
+
+
+RANK = """
+    import paddock
+    run = paddock.init(config={"lr": 0.1}, tags=["ddp"])
+    for step in range(10):
+        run.log({"loss": run.rank + step / 100}, step=step)
+"""
+
+
+def test_ranks_of_one_launch_write_one_run(script, read, home) -> None:
+    launch = {"WORLD_SIZE": "3", "SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "3"}
+    ranks = [script(RANK, env={**os.environ, **launch, "SLURM_PROCID": str(n), "RANK": str(n)}) for n in range(3)]
+    assert [rank.wait() for rank in ranks] == [0, 0, 0]
+    (directory,) = home.runs.iterdir()
+    found = read(directory)
+    assert sorted(r["rank"] for r in found.records["open"]) == [0, 1, 2]
+    assert {r["attempt"] for r in found.records["open"]} == {1}
+    assert len(found.points["loss"]) == 30

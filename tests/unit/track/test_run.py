@@ -1,0 +1,208 @@
+"""A run from init() to finish()."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddock
+from paddock.errors import RunExists, RunNotFound, UsageError
+
+
+def test_facts_are_written_once_and_whole(read, home) -> None:
+    run = paddock.init(
+        project="digits", name="first", group="g", job_type="train", tags=["a", "b"], notes="try", config={"lr": 0.1}
+    )
+    facts = read(run.path).facts
+    assert run.path == home.runs / run.id
+    assert {k: facts[k] for k in ("project", "name", "group", "job_type", "tags", "notes", "config", "id")} == {
+        "project": "digits",
+        "name": "first",
+        "group": "g",
+        "job_type": "train",
+        "tags": ["a", "b"],
+        "notes": "try",
+        "config": {"lr": 0.1},
+        "id": run.id,
+    }
+    assert facts["command"] and facts["host"]["name"] and facts["environment"]["packages"]["pytest"]
+
+
+@dataclasses.dataclass
+class Settings:
+    lr: float = 0.1
+    layers: tuple[int, ...] = (1, 2)
+
+
+@pytest.mark.parametrize(
+    "config", [{"lr": 0.1, "layers": [1, 2]}, argparse.Namespace(lr=0.1, layers=[1, 2]), Settings()]
+)
+def test_configs_of_every_make(read, config: object) -> None:
+    run = paddock.init(config=config)
+    assert read(run.path).facts["config"] == {"lr": 0.1, "layers": [1, 2]}
+
+
+def test_a_config_that_cannot_be_serialised_is_kept_as_far_as_it_can(read, capsys) -> None:
+    run = paddock.init(config={"lr": 0.1, "fn": lambda x: x, "nested": {"o": object()}})
+    config = read(run.path).facts["config"]
+    assert config["lr"] == 0.1
+    assert "function" in config["fn"]
+    assert "fn, nested.o" in capsys.readouterr().err
+
+
+def test_config_and_summary_changes_are_recorded(read) -> None:
+    run = paddock.init(config={"lr": 0.1})
+    run.config.epochs = 3
+    run.config.update({"lr": 0.2}, allow_val_change=True)
+    run.summary["best"] = float("nan")
+    run.log({"loss": 0.5})
+    run.log({"loss": 0.25})
+    found = read(run.path)
+    assert [r["set"] for r in found.records["config"]] == [{"epochs": 3}, {"lr": 0.2}]
+    assert found.records["summary"][0]["set"] == {"best": {"$float": "nan"}}
+    assert dict(run.config) == {"lr": 0.2, "epochs": 3}
+    assert run.summary["loss"] == 0.25
+    assert run.summary.get("nothing") is None
+
+
+def test_a_second_init_returns_the_run_and_reinit_begins_another() -> None:
+    first = paddock.init()
+    assert paddock.init() is first
+    second = paddock.init(reinit=True)
+    assert second.id != first.id
+
+
+def test_runs_one_after_the_other_in_a_process_are_different_runs() -> None:
+    ids = set()
+    for _ in range(3):
+        with paddock.init() as run:
+            ids.add(run.id)
+    assert len(ids) == 3
+
+
+def test_an_id_that_is_taken_is_refused_unless_resumed(read) -> None:
+    with paddock.init(id="mine") as run:
+        run.log({"a": 1})
+        run.log({"a": 2})
+    with pytest.raises(RunExists, match="resume='allow'"):
+        paddock.init(id="mine")
+    with paddock.init(id="mine", resume="allow") as again:
+        assert again.resumed and again.attempt == 2
+        again.log({"a": 3})
+    found = read(run.path)
+    assert sorted(found.points["a"]) == [(0, 1), (1, 2), (2, 3)]
+    assert [r["attempt"] for r in found.records["open"]] in ([1, 2], [2, 1])
+
+
+def test_resume_must_needs_a_run() -> None:
+    with pytest.raises(RunNotFound, match="no run 'none'"):
+        paddock.init(id="none", resume="must")
+    with pytest.raises(UsageError, match="needs the id"):
+        paddock.init(resume="must")
+    with pytest.raises(UsageError, match="allow, must, never, auto"):
+        paddock.init(resume="sometimes")
+
+
+@pytest.mark.parametrize("bad", ["../x", "a/b", "", ".hidden", "x" * 200, "a b"])
+def test_an_id_that_is_no_name_is_refused(bad: str) -> None:
+    with pytest.raises(UsageError, match="cannot be a run's id"):
+        paddock.init(id=bad)
+
+
+def test_disabled_mode_writes_nothing_and_every_call_works(home, tmp_path) -> None:
+    run = paddock.init(mode="disabled", config={"lr": 1})
+    run.log({"a": 1})
+    run.log_metric("a", 1, tags={"x": 1})
+    run.config.lr = 2
+    run.mark("x")
+    run.alert("x")
+    run.define_metric("a", goal="min")
+    run.log_text("t", "x")
+    run.finish()
+    assert list(home.runs.iterdir()) == []
+    assert run.config.lr == 2
+
+
+def test_media_lie_in_files_and_are_recorded(read) -> None:
+    run = paddock.init()
+    run.log({"picture": paddock.Image(np.zeros((8, 8, 3), np.uint8), caption="black"), "loss": 1.0}, step=3)
+    run.log_image("chan/first", np.random.default_rng(0).random((3, 8, 8)))
+    run.log_table("scores", columns=["a", "b"], data=[[1, 2], [3, float("nan")]])
+    run.log({"weights": paddock.Histogram([1, 2, 3, float("nan")])})
+    found = read(run.path)
+    image = found.records["image"][0]
+    assert image["caption"] == "black" and image["step"] == 3
+    assert (run.path / image["path"]).read_bytes().startswith(b"\x89PNG")
+    assert (run.path / found.records["table"][0]["path"]).read_bytes().startswith(b'{"columns":["a","b"]')
+    assert sum(found.records["histogram"][0]["counts"]) == 3
+
+
+def test_files_are_saved_by_name_pattern_and_directory(read, tmp_path: Path) -> None:
+    work = tmp_path / "a dir"
+    (work / "sub").mkdir(parents=True)
+    (work / "x.txt").write_text("x")
+    (work / "sub" / "y.txt").write_text("y")
+    run = paddock.init()
+    run.save(work / "x.txt")
+    run.save(f"{work}/**/*.txt", base_path=work)
+    with pytest.raises(UsageError, match="no file"):
+        run.save("nothing*.txt")
+    assert (run.path / "files" / "x.txt").read_text() == "x"
+    assert (run.path / "files" / "sub" / "y.txt").read_text() == "y"
+    assert {r["path"] for r in read(run.path).records["file"]} == {"files/x.txt", "files/sub/y.txt"}
+
+
+def test_artifacts_get_versions_and_are_found_by_alias(read, tmp_path: Path) -> None:
+    model = tmp_path / "model.bin"
+    with paddock.init() as first:
+        model.write_bytes(b"one")
+        assert first.log_artifact(model, name="model", type="model", aliases=["best"]).version == "v0"
+        model.write_bytes(b"two")
+        assert first.log_artifact(model, name="model", type="model").version == "v1"
+    with paddock.init() as second:
+        assert Path(second.use_artifact("model:latest").file()).read_bytes() == b"two"
+        assert Path(second.use_artifact("model:best").file()).read_bytes() == b"one"
+        with pytest.raises(paddock.PaddockError, match="no version or alias 'v7'"):
+            second.use_artifact("model:v7")
+    assert {(u["version"], u["run"]) for u in read(second.path).records["use"]} == {("v1", first.id), ("v0", first.id)}
+
+
+def test_marks_alerts_metrics_and_timings_are_recorded(read) -> None:
+    run = paddock.init()
+    run.log({"a": 1})
+    run.mark("warm", {"lr": 1})
+    run.alert("Loss rose", "to 3", level="WARN")
+    run.define_metric("val/acc", step_metric="epoch", goal="maximize")
+    run.log_runtime("forward", 0.1, 0.01, 10)
+    run.log_info({"state.progress": 0.5})
+    with pytest.raises(UsageError, match="'min' or 'max'"):
+        run.define_metric("x", goal="up")
+    found = read(run.path).records
+    assert (found["mark"][0]["step"], found["mark"][0]["data"]) == (1, {"lr": 1})
+    assert found["alert"][0]["level"] == "warn"
+    assert (found["metric"][0]["goal"], found["metric"][0]["x"]) == ("max", "epoch")
+    assert found["runtime"][0]["instances"] == 10
+    assert found["info"][0]["set"] == {"state.progress": 0.5}
+
+
+def test_output_is_kept_as_it_was_printed(capsys) -> None:
+    run = paddock.init()
+    print("to stdout \x1b[31mred\x1b[0m ü")
+    run.finish()
+    print("after")
+    text = (run.path / "output" / "1.log").read_text()
+    assert "to stdout \x1b[31mred\x1b[0m ü\n" in text
+    assert "after" not in text
+
+
+def test_the_end_is_recorded_with_the_exception(read) -> None:
+    with pytest.raises(ZeroDivisionError), paddock.init() as run:
+        _ = 1 / 0
+    end = read(run.path).records["end"][0]
+    assert (end["code"], end["reason"]) == (1, "exception")
+    assert end["exception"]["type"] == "ZeroDivisionError"
+    assert "1 / 0" in end["exception"]["traceback"]
