@@ -72,7 +72,13 @@ def test_a_killed_run_is_lost_and_never_running(script, home, tmp_path: Path) ->
     from paddock.catalog.catalog import Catalog
 
     process = script(
-        "import paddock, time\nrun = paddock.init(id='dies')\nrun.log({'a': 1})\nprint('up', flush=True)\ntime.sleep(600)",
+        """
+        import paddock, time
+        run = paddock.init(id="dies")
+        run.log({"a": 1})
+        print("up", flush=True)
+        time.sleep(600)
+        """,
         stdout=-1,
     )
     assert process.stdout.readline() == b"up\n"
@@ -167,7 +173,7 @@ SPAWNS = """
 def test_spawned_children_join_through_the_environment(script, read, home) -> None:
     assert script(SPAWNS).wait() == 0
     found = read(home.runs / "spawns")
-    assert {name for name in found.points} == {"parent", "worker0", "worker1", "worker2", "worker3"}
+    assert set(found.points) == {"parent", "worker0", "worker1", "worker2", "worker3"}
     assert len(list(home.runs.iterdir())) == 1
     roles = [r["role"] for r in found.records["open"]]
     assert roles.count("main") == 1 and set(roles) == {"main", "child"}

@@ -189,7 +189,7 @@ class Recorder:
         if journal.refusal:
             notice.say_once(
                 "refused",
-                f"the disk refuses the record ({journal.refusal}); it is kept in memory and tried again. {journal.path}",
+                f"the disk refuses {journal.path} ({journal.refusal}); the record waits in memory, and is tried again",
             )
         if journal.dropped:
             self._dropped["disk refused"] = journal.dropped

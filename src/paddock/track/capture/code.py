@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from paddock.record.layout import Home
-from paddock.record.manifest import Entry, file_entry, link_entry, put_manifest, text_path
+from paddock.record.manifest import Entry, file_entry, link_entry, put_manifest, stays_inside, text_path
 from paddock.record.objects import put_unsynced, sync_objects
 from paddock.settings import Settings
 from paddock.track.capture import git, sources
@@ -188,9 +188,8 @@ class _Keeper:
         target = os.readlink(full)
         if os.path.isabs(target):  # inside the root it means the same wherever the snapshot is restored
             target = os.path.relpath(target, os.path.dirname(full))
-        goal = os.path.normpath(os.path.join(os.path.dirname(path), target))
         real, root = os.path.realpath(full), os.path.realpath(self.root)
-        if goal == ".." or goal.startswith("../") or not (real == root or real.startswith(root.rstrip("/") + "/")):
+        if not stays_inside(path, target) or not (real == root or real.startswith(root.rstrip("/") + "/")):
             return "a link that leads out of the code"
         self.entries[path] = link_entry(path, target)
         return ""
