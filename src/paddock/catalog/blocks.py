@@ -48,7 +48,7 @@ class Mark(NamedTuple):
 def transpose(rows: list[Row], width: int, opened: float) -> Table:
     """`width` metrics from rows [columns, step, milliseconds, value..., crc]."""
     damaged = 0
-    if any(len(row) != width + 4 for row in rows):
+    if set(map(len, rows)) != {width + 4}:
         good = [row for row in rows if len(row) == width + 4]
         damaged, rows = len(rows) - len(good), good
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * (width + 4)
@@ -122,12 +122,16 @@ def mark(steps: array[int], times: array[float], column: Sequence[Any], rising: 
 class Tail:
     """The open block of one writer's columns: what is added to until it is full."""
 
-    def __init__(self, db: sqlite3.Connection, writer: int, columns: int, attempt: int, metrics: list[int]) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, writer: int, columns: int, attempt: int, metrics: list[int], fresh: bool
+    ) -> None:
+        """`fresh`: nothing of this writer is stored yet."""
         self.db, self.writer, self.columns, self.attempt, self.metrics = db, writer, columns, attempt, metrics
         self.key: int | None = None
         self.chunks: list[int] = []
         self._clear()
-        self._load()
+        if not fresh:
+            self._load()
 
     def _clear(self) -> None:
         self.steps: array[int] = array("q")
@@ -146,7 +150,9 @@ class Tail:
             "SELECT key, kind, data FROM chunks WHERE block = ? ORDER BY key", found[:1]
         ).fetchall()
         if len(chunks) != len(self.metrics):
-            return  # the same number was declared for other names: begin a block of its own
+            # The same number was declared for other names: they begin a block of their own.
+            self.db.execute("UPDATE blocks SET open = 0 WHERE key = ?", found[:1])
+            return
         self.key, self.rising = found[0], bool(found[1])
         self.steps.frombytes(found[2])
         self.times.frombytes(found[3])
@@ -188,10 +194,6 @@ class Tail:
             self.times.tobytes(),
         )
         if self.key is None:
-            # only one block of a writer's columns is open: a reused number closes the one before
-            self.db.execute(
-                "UPDATE blocks SET open = 0 WHERE writer = ? AND columns = ? AND open = 1", (self.writer, self.columns)
-            )
             self.key = self.db.execute(
                 "INSERT INTO blocks (writer, columns, attempt, n, open, rising, first, last, steps, times)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from paddock import wire
 from paddock.catalog.registers import Registers
 from paddock.catalog.state import Verdict
 from paddock.catalog.writer import MAIN, Seen
+from paddock.files import read_from
 from paddock.model import MetricStat, RunRow
 
 _unpack_all = wire.unpacker(list[RunRow]).decode
@@ -24,10 +24,10 @@ def unpack(cards: list[bytes]) -> list[RunRow]:
     return _unpack_all(b"\xdd" + len(cards).to_bytes(4, "big") + b"".join(cards))
 
 
-def read_facts(path: Path) -> tuple[dict[str, Any], bool]:
+def read_facts(path: str) -> tuple[dict[str, Any], bool]:
     """run.json as a dict, and whether it could be read; a missing one is empty and not damaged."""
     try:
-        found = wire.loads(path.read_bytes())
+        found = wire.loads(read_from(path, 0))
     except FileNotFoundError:
         return {}, True
     except (OSError, wire.DecodeError, UnicodeDecodeError, ValueError):

@@ -6,12 +6,14 @@ import functools
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from paddock import wire
 from paddock.catalog import card, liveness, naming, place, query, refresh, series, state, verdict, writer
+from paddock.catalog.collector import without_collector
 from paddock.catalog.refresh import Refreshed
 from paddock.catalog.series import Batch
 from paddock.catalog.store import Store
@@ -155,7 +157,7 @@ class Catalog:
 
     def facts(self, run_id: str) -> dict[str, Any]:
         """run.json; empty when it is missing or damaged."""
-        return card.read_facts(self.home.run(run_id).facts)[0]
+        return card.read_facts(str(self.home.run(run_id).facts))[0]
 
     @_sturdy
     def metric_tags(self, run_id: str, metric: str) -> list[dict[str, Any]]:
@@ -183,6 +185,7 @@ class Catalog:
     def _now(self) -> liveness.Here:
         return liveness.here(self._lost_seconds)
 
+    @without_collector()
     def _rows(self, select: str, params: tuple[Any, ...]) -> list[RunRow]:
         found = self._store.db.execute(select, params).fetchall()
         rows = card.unpack([row[2] for row in found])
@@ -198,7 +201,7 @@ class Catalog:
             for key, i in running.items():
                 judged = verdict.verdict(writers[key], now)
                 rows[i] = card.with_state(rows[i], judged, verdict.torn_lines(writers[key], now))
-        rows.sort(key=lambda row: (row.created, row.id), reverse=True)
+        rows.sort(key=attrgetter("created", "id"), reverse=True)
         return rows
 
     def _seen(self, select: str, *params: Any) -> list[Seen]:

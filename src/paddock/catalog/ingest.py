@@ -7,7 +7,6 @@ import gzip
 import os
 import sqlite3
 import zlib
-from pathlib import Path
 from typing import Any, BinaryIO, cast
 from zlib import crc32
 
@@ -38,10 +37,11 @@ class Late(Exception):
 class RunIngest:
     """One run, inside one transaction: all that it knows is read there and written there."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path, now: Here, counts: Counts) -> None:
+    def __init__(self, db: sqlite3.Connection, path: str, now: Here, counts: Counts) -> None:
         self.db, self.path, self.now, self.counts = db, path, now, counts
-        self.id = path.name
+        self.id = os.path.basename(path)
         self.key = 0
+        self.fresh = False  # nothing of it is stored yet
         self.facts_mark = ""
         self.facts: dict[str, Any] = {}
         self.facts_whole = True
@@ -52,7 +52,7 @@ class RunIngest:
 
     def run(self, budget: int) -> tuple[int, bool]:
         """Read up to about `budget` bytes; how many were read, and whether there is more."""
-        journals = self.path / "journal"
+        journals = f"{self.path}/journal"
         mtime = _mtime(journals)  # before the listing: what comes later changes it again
         self._load()
         self._load_facts()
@@ -76,6 +76,7 @@ class RunIngest:
         found = self.db.execute("SELECT key FROM runs WHERE id = ?", (self.id,)).fetchone()
         if found is None:
             self.counts.new += 1
+            self.fresh = True
             self.key = (
                 self.db.execute(
                     "INSERT INTO runs (id, name, created, journals, facts, closed, look_at)"
@@ -94,7 +95,7 @@ class RunIngest:
             self.writers[name] = key, writer.unpack(state)
 
     def _load_facts(self) -> None:
-        path = self.path / "run.json"
+        path = f"{self.path}/run.json"
         self.facts_mark = facts_mark(path)
         self.facts, self.facts_whole = card.read_facts(path)
 
@@ -165,7 +166,8 @@ class RunIngest:
             stream.seek(seen.offset)
         data, reach, read = b"", PIECE, 0
         while read < budget:
-            piece = stream.read(reach)
+            wanted = reach
+            piece = stream.read(wanted)
             data = data + piece if data else piece
             chunk = parse(data)
             if chunk.size:
@@ -184,7 +186,7 @@ class RunIngest:
             elif piece:
                 reach *= 2  # a line longer than a piece
             data = data[chunk.size :]
-            if not piece:
+            if len(piece) < wanted:  # a short read is the end, for now
                 seen.torn = len(data)
                 return True
         seen.torn = 0
@@ -252,12 +254,12 @@ class RunIngest:
         if known is not None and len(known[1]) == len(names):
             return known
         if self.metrics is None:
-            self.metrics = Metrics(self.db, self.key)
+            self.metrics = Metrics(self.db, self.key, self.fresh)
         text, metrics = tags_text(tags), self.metrics
         entries = [metrics.entry(name, text, seen.rank or 0) for name in names]
         if known is not None:
             known[0].flush()
-        tail = Tail(self.db, key, columns, seen.attempt, [entry.key for entry in entries])
+        tail = Tail(self.db, key, columns, seen.attempt, [entry.key for entry in entries], self.fresh)
         self.tails[key, columns] = tail, entries
         return tail, entries
 
@@ -268,7 +270,7 @@ class RunIngest:
     def _save(self, files: dict[str, JournalFile], mtime: int, more: bool) -> None:
         for tail, _ in self.tails.values():
             tail.flush()
-        metrics = self.metrics or Metrics(self.db, self.key)
+        metrics = self.metrics or Metrics(self.db, self.key, self.fresh)
         metrics.save()
         for name, (_, seen) in self.writers.items():
             note_gone(seen, files[name].path, self.now)
@@ -279,7 +281,7 @@ class RunIngest:
         writers = [seen for _, seen in self.writers.values()]
         row = card.build(
             self.id,
-            str(self.path),
+            self.path,
             self.facts,
             self.registers,
             metrics.stats(),
@@ -311,7 +313,7 @@ def look_at(writers: list[Seen], now: Here) -> float:
     return now.wall + min(quiet / 60, _BACK_OFF_MOST) if quiet > _BACK_OFF_AFTER else 0.0
 
 
-def facts_mark(path: Path) -> str:
+def facts_mark(path: str) -> str:
     try:
         found = os.stat(path)
     except OSError:
@@ -319,7 +321,7 @@ def facts_mark(path: Path) -> str:
     return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
 
-def _mtime(path: Path) -> int:
+def _mtime(path: str) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
@@ -329,12 +331,12 @@ def _mtime(path: Path) -> int:
 def _opened(file: JournalFile) -> BinaryIO:
     if file.packed:
         return cast(BinaryIO, gzip.open(file.path, "rb"))
-    return open(file.path, "rb", buffering=0)  # noqa: PTH123
+    return open(file.path, "rb", buffering=0)
 
 
 def _begins(path: str, seen: Seen) -> bool:
     """Asks the open file for its size: a listing over NFS may be seconds old, and show less than was read."""
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+    with open(path, "rb", buffering=0) as file:
         return (
             os.fstat(file.fileno()).st_size >= seen.offset
             and crc32(file.read(min(HEAD_BYTES, seen.offset))) == seen.head

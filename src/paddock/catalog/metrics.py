@@ -63,9 +63,12 @@ _NOTHING = Mark(None, 0, 0.0, None, 0, None, 0, 0)
 class Metrics:
     """All metrics of one run."""
 
-    def __init__(self, db: sqlite3.Connection, run: int) -> None:
+    def __init__(self, db: sqlite3.Connection, run: int, fresh: bool = False) -> None:
+        """`fresh`: nothing of this run is stored yet."""
         self.db, self.run = db, run
         self.entries: dict[tuple[str, str, int], Entry] = {}
+        if fresh:
+            return
         rows = db.execute(
             "SELECT key, metric, tags, rank, last_attempt, last, last_step, last_time, min, min_step, max, max_step,"
             " count FROM metrics WHERE run = ? ORDER BY key",

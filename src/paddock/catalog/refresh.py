@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 from paddock.catalog import writer
+from paddock.catalog.collector import without_collector
 from paddock.catalog.ingest import Counts, RunIngest, facts_mark, look_at
 from paddock.catalog.liveness import Here, alive, final
 from paddock.catalog.writer import Seen
@@ -46,6 +46,7 @@ class Known(NamedTuple):
     look_at: float
 
 
+@without_collector()
 def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
     listing = list_runs(home)
     known = {
@@ -104,7 +105,7 @@ def _changed(db: sqlite3.Connection, home: Home, listing: Listing, known: dict[s
     if suspects:
         writers = _writers(db, [run.key for _, run, _ in suspects])
         for run_id, run, mtime in suspects:
-            if _differs(home.runs / run_id, run, mtime, writers.get(run.key, {}), now):
+            if _differs(f"{home.runs}/{run_id}", run, mtime, writers.get(run.key, {}), now):
                 changed.append(run_id)
     return changed
 
@@ -120,9 +121,9 @@ def _writers(db: sqlite3.Connection, runs: list[int]) -> dict[int, dict[str, See
     return found
 
 
-def _differs(path: Path, run: Known, mtime: int, writers: dict[str, Seen], now: Here) -> bool:
-    files = journal_files(path / "journal")
-    if len(files) != len(writers) or run.facts != facts_mark(path / "run.json"):
+def _differs(path: str, run: Known, mtime: int, writers: dict[str, Seen], now: Here) -> bool:
+    files = journal_files(f"{path}/journal")
+    if len(files) != len(writers) or run.facts != facts_mark(f"{path}/run.json"):
         return True
     if any(_file_differs(file, writers.get(file.writer)) for file in files):
         return True
@@ -147,6 +148,7 @@ def _write(
     db: sqlite3.Connection, home: Home, changed: list[str], removed: list[str], now: Here, counts: Counts
 ) -> None:
     """Offsets are read inside the transaction that moves them, so nothing is read twice, whoever else refreshes."""
+    base = str(home.runs)
     begin(db)
     try:
         for run_id in removed:
@@ -156,7 +158,7 @@ def _write(
         for run_id in changed:
             more = True
             while more:
-                size, more = RunIngest(db, home.runs / run_id, now, counts).run(COMMIT_BYTES - read)
+                size, more = RunIngest(db, f"{base}/{run_id}", now, counts).run(COMMIT_BYTES - read)
                 read += size
                 if read >= COMMIT_BYTES or time.monotonic() - since > COMMIT_SECONDS:
                     db.execute("COMMIT")
