@@ -57,8 +57,9 @@ def same(left: Any, right: Any) -> bool:
 
 
 def differing_keys(configs: Sequence[Mapping[str, Any]], *, seeds: bool = True) -> list[str]:
-    """The config keys that tell these runs apart; without `seeds` those that only number repetitions are left out."""
-    keys = [row.key for row in diff(configs)] if len(configs) > 1 else []
+    """The config keys that tell these runs apart; without `seeds` those that only number repetitions are left out.
+    A run without any config says nothing about it."""
+    keys = [row.key for row in diff([config for config in configs if config])]
     return keys if seeds else [key for key in keys if not is_seed(key)]
 
 

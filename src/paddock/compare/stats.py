@@ -26,9 +26,11 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 def goal_of(metric: str, goals: Mapping[str, str] = {}) -> str:
     """ "min" or "max": what define_metric said, else what the name suggests."""
-    if goals.get(metric) in GOALS:
-        return goals[metric]
-    words = [word.lower() for word in _WORDS.findall(metric)]
+    base = metric.partition("{")[0]  # acc{split=val} is an acc
+    defined = goals.get(metric) or goals.get(base)
+    if defined in GOALS:
+        return defined
+    words = [word.lower() for word in _WORDS.findall(base)]
     lower = any(word in _LOWER or any(part in word for part in _LOWER_PARTS) for word in words)
     return "min" if lower else "max"
 

@@ -1,0 +1,132 @@
+"""paddock ls: runs as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import time
+from typing import Any
+
+import click
+
+from paddock.cli.command import Session, verb
+from paddock.cli.output import Cell
+from paddock.cli.shape import STATE_STYLES, run_json
+from paddock.compare.diff import differing_keys
+from paddock.compare.fields import lookup, metric_names
+from paddock.compare.select import parse, select, sort_runs
+from paddock.compare.table import check_keys
+from paddock.compare.text import field_cell, is_numeric, width
+from paddock.model import RunRow
+
+TERMINAL_LIMIT = 50  # runs, unless --limit or --all says otherwise
+_NAME_WIDTH = 40
+_ALWAYS = ("id", "name", "project", "state", "created", "duration")
+_HELP = """List runs, newest first.
+
+    \b
+    paddock ls state=running
+    paddock ls 'lr<0.01 tag:base' --sort -best.acc
+    paddock ls project=mnist created\\>2d --columns id,lr,last.loss
+
+QUERY: key=value, key!=value, key<value, key~regex, has:key, tag:name, star, bug, joined by and, or, not and
+brackets; words beside each other mean "and". Keys: fields of a run (name, project, group, state, created, duration,
+host, user ...), config keys (lr, config.model.name), metrics (last.loss, min.loss, max.acc, best.acc, step.loss).
+lr=1,2 or lr in (1,2) is any of them. created>2d is younger than two days; created>=2026-11-01 takes dates.
+Quote < and > from the shell.
+"""
+
+
+@verb("ls", help=_HELP)
+@click.argument("query", nargs=-1)
+@click.option("-s", "--sort", "sort", multiple=True, metavar="KEY", help="Sort by a key, -KEY descending; repeatable.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), help=f"At most so many [{TERMINAL_LIMIT} on a terminal].")
+@click.option("-c", "--columns", metavar="KEY,KEY", help="Columns instead of the usual ones; '+KEY' adds to them.")
+@click.option("-a", "--all", "everything", is_flag=True, help="No limit.")
+def ls(
+    session: Session, query: tuple[str, ...], sort: tuple[str, ...], limit: int | None, columns: str, everything: bool
+) -> None:
+    now = time()
+    tree = parse(" ".join(query), now)
+    with session.catalog() as catalog:
+        every = catalog.runs()
+    keys = [key for item in sort for key in item.split(",") if key]
+    check_keys([key.lstrip("+-") for key in keys], every)
+    asked = [name.strip() for name in columns.split(",") if name.strip()] if columns else []
+    check_keys([name.removeprefix("+") for name in asked], every)
+    found = sort_runs(select(every, tree, now), *(keys or ["-created"]), now=now)
+    if limit is None and session.out.terminal and session.out.human and not everything:
+        limit = TERMINAL_LIMIT
+    shown = found if limit is None or everything else found[:limit]
+    _print(session, shown, len(found), len(every), asked, now)
+
+
+def _print(session: Session, shown: list[RunRow], total: int, every: int, asked: list[str], now: float) -> None:
+    out = session.out
+    names = [name for name in asked if not name.startswith("+")]
+    extra = [name[1:] for name in asked if name.startswith("+")]
+    if names:
+        out.json({"runs": [{name: lookup(run, name, now) for name in names + extra} for run in shown], "total": total})
+    else:
+        out.json({"runs": [run_json(run, now) for run in shown], "total": total})
+    for run in shown:
+        out.bare(run.id)
+    if not shown:
+        what = "No run fits." if every and not total else "No runs."
+        out.note(what if every else f"No runs in {session.home.path}.")
+        return
+    if out.human:
+        chosen = names + extra if names else usual_columns(shown, out.width, now, extra)
+        out.table(*cells(shown, chosen, now, cut=out.terminal and not names))
+        if total > len(shown):
+            out.note(f"{total - len(shown)} more; --all shows them.")
+
+
+def usual_columns(runs: Sequence[RunRow], room: int, now: float, extra: Sequence[str] = ()) -> list[str]:
+    """The columns that fit: the fields, then two metrics, the config keys that differ, and more metrics."""
+    counters = [name for name in ("damaged", "dropped", "alerts") if any(getattr(run, name) for run in runs)]
+    marks = [name for name in ("star", "bug") if any(getattr(run, name) for run in runs)]
+    config = [f"config.{key}" for key in differing_keys([run.config for run in runs])]
+    metrics = [f"last.{name}" for name in metric_names(runs)[:6]]
+    shown = [*_ALWAYS, *counters, *marks, *extra]
+    room -= sum(_wide(runs, name, now) for name in shown)
+    admitted = set()
+    for name in [*metrics[:2], *config[:12], *metrics[2:]]:
+        room -= _wide(runs, name, now)
+        if room < -2:  # the last column needs no gap after it
+            break
+        admitted.add(name)
+    rest = [name for name in (*config, *metrics) if name in admitted and name not in shown]
+    return [*_ALWAYS, *marks, *rest, *extra, *counters]
+
+
+def _wide(runs: Sequence[RunRow], name: str, now: float) -> int:
+    longest = max((width(field_cell(name, lookup(run, name, now), now)) for run in runs), default=0)
+    return max(len(_header(name)), min(longest, _NAME_WIDTH)) + 2
+
+
+def _header(name: str) -> str:
+    return {"star": "*", "bug": "!"}.get(name, name.removeprefix("config.").removeprefix("last."))
+
+
+def cells(
+    runs: Sequence[RunRow], names: Sequence[str], now: float, cut: bool
+) -> tuple[list[str], list[list[Cell]], list[bool]]:
+    columns: list[list[Any]] = [[lookup(run, name, now) for run in runs] for name in names]
+    rows = [
+        [_styled(name, field_cell(name, column[i], now), cut) for name, column in zip(names, columns, strict=True)]
+        for i in range(len(runs))
+    ]
+    right = [is_numeric(column) or name in ("created", "duration") for name, column in zip(names, columns, strict=True)]
+    return [_header(name) for name in names], rows, right
+
+
+def _styled(name: str, text: str, cut: bool) -> Cell:
+    if name == "state":
+        return text, STATE_STYLES.get(text, "")
+    if name in ("damaged", "dropped", "bug", "alerts"):
+        return text, "red"
+    if name == "id":
+        return text, "bold"
+    if cut and width(text) > _NAME_WIDTH:
+        return text[: _NAME_WIDTH - 1] + "…"
+    return text

@@ -1,0 +1,101 @@
+"""`paddock`: the verbs, imported only when they are called, and what happens when one fails."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from paddock.version import __version__
+
+# verb: (module, one line of help). The help of `paddock` itself is printed from here, without importing any of them.
+VERBS: dict[str, tuple[str, str]] = {
+    "run": ("paddock.cli.run", "Run a script and record it."),
+    "ls": ("paddock.cli.ls", "List runs."),
+    "show": ("paddock.cli.show", "Everything about one run."),
+    "logs": ("paddock.cli.logs", "What a run printed; -f follows it."),
+    "series": ("paddock.cli.series", "A metric over its steps."),
+    "compare": ("paddock.cli.compare", "Mean, std and n over seeds, grouped by config."),
+    "diff": ("paddock.cli.diff", "What differs between runs: config, code, packages."),
+    "query": ("paddock.cli.query", "Read-only SQL over the catalog."),
+    "export": ("paddock.cli.export", "Runs and points as Parquet, CSV or JSON lines."),
+    "tag": ("paddock.cli.tag", "Add and remove tags."),
+    "note": ("paddock.cli.note", "Write a note on a run."),
+    "star": ("paddock.cli.star", "Mark a run as a good one."),
+    "bug": ("paddock.cli.bug", "Mark a run as a broken one."),
+    "reproduce": ("paddock.cli.reproduce", "Restore a run's code and its command."),
+    "rm": ("paddock.cli.rm", "Remove runs, after asking."),
+    "gc": ("paddock.cli.gc", "Free space: pack ended runs, drop unused code, empty the trash."),
+    "doctor": ("paddock.cli.doctor", "What works on this machine, and what to install for the rest."),
+}
+
+EPILOG = """\b
+Runs are named by id, by the beginning of an id, or by name.
+Every verb takes --json, --quiet and --home, and has its own --help.
+Completion for bash: eval "$(_PADDOCK_COMPLETE=bash_source paddock)" (also zsh_source, fish_source)."""
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = import_module(VERBS[cmd_name][0])
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in VERBS and not name.startswith("-"):
+            near = get_close_matches(name, VERBS, 1)
+            raise click.UsageError(f"There is no verb {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, about) for name, (_, about) in VERBS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
+    no_args_is_help=False,
+    invoke_without_command=True,
+)
+@click.version_option(__version__, "--version", prog_name="paddock", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Paddock: one record of every experiment, from submit to the paper."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = cli.main(given, prog_name="paddock", standalone_mode=False)
+    except Exception as error:
+        from paddock.cli.failure import report
+
+        code = report(error, _wants_json(given))
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in before
+
+
+if __name__ == "__main__":
+    main()

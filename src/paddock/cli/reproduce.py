@@ -1,0 +1,177 @@
+"""paddock reproduce: a run's code and its command, once more."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from paddock.cli.command import Session, verb
+from paddock.cli.output import Output
+from paddock.cli.shape import label
+from paddock.compare.diff import DiffRow, diff_packages
+from paddock.compare.fields import MISSING
+from paddock.errors import NotFound, Refused
+from paddock.model import RunRow
+from paddock.record import code as code_store
+
+_HELP = """Restore the code that a run was made with and print the command that repeats it; --run executes it there.
+
+What differs between this machine and the run's (python, packages, files that were too large for the snapshot) is said.
+"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What it takes to repeat a run."""
+
+    directory: Path  # where the code is put
+    cwd: Path  # where the command starts
+    command: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        return f"cd {shlex.quote(str(self.cwd))} && {shlex.join(self.command)}"
+
+
+@verb("reproduce", help=_HELP)
+@click.argument("run")
+@click.option("--into", type=click.Path(path_type=Path), help="Where to put the code [./<run's id>].")
+@click.option("--run", "execute", is_flag=True, help="Execute the command there; its exit code is ours.")
+@click.option("--force", is_flag=True, help="Into a directory that is not empty: files of the same name are replaced.")
+def reproduce(session: Session, run: str, into: Path | None, execute: bool, force: bool) -> None:
+    with session.catalog() as catalog:
+        row = catalog.run(run)
+        facts = catalog.facts(row.id)
+    if not row.code:
+        why = str((facts.get("code") or {}).get("note") or "capturing it was switched off, or there was none")
+        at = f" It was made at commit {row.commit}." if row.commit else ""
+        raise NotFound(
+            f"{label(row)} has no code snapshot ({why}).{at}", hint=f"Its command: {shlex.join(row.command)}"
+        )
+    directory = Path(os.path.abspath(into or row.id))
+    restored = code_store.restore(session.home, row.code, directory, overwrite=force)
+    plan = make_plan(row, facts, directory)
+    out = session.out
+    out.json(
+        {
+            "run": row.id,
+            "directory": str(directory),
+            "cwd": str(plan.cwd),
+            "command": plan.command,
+            "line": plan.line,
+            "files": restored,
+            "notes": plan.notes,
+        }
+    )
+    _print(out, plan, restored)
+    if execute:
+        _execute(out, plan)
+
+
+def make_plan(row: RunRow, facts: dict[str, Any], directory: Path) -> Plan:
+    code = facts.get("code") or {}
+    notes = [*_left_out(code), *_machine(facts)]
+    root, was = str(code.get("root") or ""), str(facts.get("cwd") or "")
+    inside = _below(was, root)
+    if inside is None:
+        notes.append(f"the run was started in {was}, outside of its code: relative paths may mean something else")
+    cwd = directory / (inside or "")
+    command = list(row.command)
+    if command and (script := code.get("script")) and not command[0].endswith((".py", ".pyc")):
+        notes.append(f"its script was {script}")
+    executable = str(facts.get("executable") or "")
+    if command and command[0] not in (executable, sys.executable) and not _is_python(command[0]):
+        command.insert(0, sys.executable)
+    elif command and _is_python(command[0]):
+        command[0] = sys.executable
+    moved = [_moved(word, root, directory) for word in command]
+    return Plan(directory, cwd if cwd.is_dir() else directory, tuple(moved), tuple(notes))
+
+
+def _is_python(word: str) -> bool:
+    return os.path.basename(word).startswith(("python", "pypy"))
+
+
+def _below(path: str, root: str) -> str | None:
+    """`path` relative to `root`, None when it is not below it."""
+    if not path or not root:
+        return ""
+    relative = os.path.relpath(path, root)
+    return None if relative == ".." or relative.startswith("../") else ("" if relative == "." else relative)
+
+
+def _moved(word: str, root: str, directory: Path) -> str:
+    """An absolute path into the old code means the same file in the restored one."""
+    if root and word.startswith(root.rstrip("/") + "/"):
+        candidate = directory / word[len(root.rstrip("/")) + 1 :]
+        return str(candidate) if candidate.exists() else word
+    return word
+
+
+def _left_out(code: dict[str, Any]) -> list[str]:
+    count = int(code.get("left_out_count") or 0)
+    if not count:
+        return []
+    named = [f"{item.get('path')} ({item.get('why')})" for item in code.get("left_out") or [] if isinstance(item, dict)]
+    return [f"{count} files were not kept in the snapshot: {', '.join(named[:5])}{' ...' if count > 5 else ''}"]
+
+
+def _machine(facts: dict[str, Any]) -> list[str]:
+    environment = facts.get("environment") or {}
+    notes = []
+    then, now = str(environment.get("python") or ""), platform.python_version()
+    if then and then.split()[0] != now:
+        notes.append(f"python was {then.split()[0]}, here it is {now}")
+    recorded = environment.get("packages") or {}
+    if recorded:
+        here = {name.lower(): version for name, version in _installed().items()}
+        rows = diff_packages([{k.lower(): v for k, v in recorded.items()}, here])
+        differing = [row for row in rows if row.values[0] is not MISSING]
+        if differing:
+            more = f" and {len(differing) - 10} more" if len(differing) > 10 else ""
+            notes.append(f"packages differ: {', '.join(map(_package, differing[:10]))}{more}")
+    return notes
+
+
+def _package(row: DiffRow) -> str:
+    then, now = row.values
+    return f"{row.key} {then} (here {'missing' if now is MISSING else now})"
+
+
+def _installed() -> dict[str, str]:
+    found = {}
+    for distribution in metadata.distributions():
+        name = distribution.metadata["Name"]
+        if name:
+            found[name] = distribution.version
+    return found
+
+
+def _print(out: Output, plan: Plan, restored: int) -> None:
+    out.note(f"{restored} files in {plan.directory}")
+    for note in plan.notes:
+        out.note(f"note: {note}")
+    out.line(plan.line)
+    out.bare(plan.line)
+
+
+def _execute(out: Output, plan: Plan) -> None:
+    if not plan.command:
+        raise Refused("The run recorded no command.", hint="Start it by hand in the restored directory.")
+    out.flush()
+    try:
+        # With --json stdout carries the JSON alone; what the command prints goes to stderr.
+        done = subprocess.run(plan.command, cwd=plan.cwd, stdout=None if out.human else sys.stderr.fileno())
+    except OSError as error:
+        raise NotFound(f"{plan.command[0]} cannot be started ({error.strerror}).") from None
+    sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)

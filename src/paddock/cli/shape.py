@@ -1,0 +1,29 @@
+"""Runs as JSON, the same in every verb."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddock.compare.fields import duration
+from paddock.compare.stats import best_of
+from paddock.model import RunRow
+
+STATE_STYLES = {"running": "cyan", "finished": "green", "failed": "red", "killed": "yellow", "lost": "magenta"}
+
+
+def run_json(run: RunRow, now: float | None = None) -> dict[str, Any]:
+    found = {name: getattr(run, name) for name in run.__struct_fields__}
+    found["duration"] = duration(run, now)
+    found["metrics"] = {
+        name: {**stat._asdict(), "best": best_of(name, stat, run.goals)} for name, stat in run.metrics.items()
+    }
+    return found
+
+
+def short(run: RunRow) -> dict[str, Any]:
+    return {"id": run.id, "name": run.name, "project": run.project, "state": run.state}
+
+
+def label(run: RunRow) -> str:
+    """A run in a sentence or over a column."""
+    return run.id if run.name in ("", run.id) else f"{run.name} ({run.id})"

@@ -1,0 +1,152 @@
+"""Values as people read them, and tables of them in plain text or HTML."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from paddock.compare.fields import MISSING, TIME_FIELDS
+from paddock.compare.moments import UNITS
+from paddock.compare.select import text_of
+from paddock.compare.stats import Summary
+
+# C0 and C1 controls, and what reverses or hides text: a run's name must not be able to drive the terminal.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]|[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """The text with every control character written out: \\n, \\x1b."""
+    return _CONTROL.sub(lambda match: repr(match.group())[1:-1], text)
+
+
+def number(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if math.isnan(value) or math.isinf(value):
+        return str(value)
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value)) if abs(value) >= 1000 else f"{value:.5g}"
+    return f"{value:.5g}"
+
+
+def cell(value: Any) -> str:
+    """Any value of a run as one line."""
+    if value is MISSING:
+        return ""
+    if isinstance(value, bool) or value is None:
+        return text_of(value)
+    if isinstance(value, (int, float)):
+        return number(value)
+    return clean(text_of(value))
+
+
+def field_cell(key: str, value: Any, now: float) -> str:
+    """Like `cell`, for a column: times as ages, durations in units."""
+    if value is MISSING:
+        return ""
+    if key in TIME_FIELDS:
+        return "" if not value else age(now - value)
+    if key in ("duration", "age"):
+        return span(value)
+    if key in ("star", "bug"):
+        return ({"star": "*", "bug": "!"}[key]) if value else ""
+    if value is None or value == ():
+        return "" if not key.startswith("config.") else cell(value)
+    if key in ("damaged", "dropped", "alerts") and value == 0:
+        return ""
+    return cell(value)
+
+
+def span(seconds: float) -> str:
+    """1.2s, 45s, 3m20s, 2h05m, 3d04h."""
+    if seconds < 10:
+        return f"{seconds:.1f}s"
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    if whole < UNITS["d"]:
+        return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+    return f"{whole // UNITS['d']}d{whole % UNITS['d'] // 3600:02d}h"
+
+
+def age(seconds: float) -> str:
+    """How long ago, in one unit."""
+    if seconds < 60:
+        return f"{max(0, int(seconds))}s ago"
+    for unit, limit in (("m", 3600), ("h", UNITS["d"]), ("d", 60 * UNITS["d"])):
+        if seconds < limit:
+            return f"{int(seconds // UNITS[unit])}{unit} ago"
+    return f"{int(seconds // (7 * UNITS['d']))}w ago"
+
+
+def moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def size(count: float) -> str:
+    for unit in ("B", "KB", "MB", "GB"):
+        if abs(count) < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def mean_std(summary: Summary) -> str:
+    """0.912 ± 0.004; one number alone has no ±; NaNs are said."""
+    if summary.mean is None:
+        text = ""
+    elif summary.std is None:
+        text = number(summary.mean)
+    else:
+        text = f"{number(summary.mean)} ± {summary.std:.2g}"
+    return f"{text} ({summary.nan} NaN)".strip() if summary.nan else text
+
+
+def width(text: str) -> int:
+    """Columns on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def plain_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
+    """Aligned columns, two spaces between them, nothing cut off."""
+    sides = list(right) or [False] * len(headers)
+    widths = [max([width(header), *(width(row[i]) for row in rows)]) for i, header in enumerate(headers)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            " " * (wide - width(text)) + text if side else text + " " * (wide - width(text))
+            for text, wide, side in zip(cells, widths, sides, strict=True)
+        ]
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(headers), *(line(row) for row in rows)])
+
+
+def html_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
+    sides = list(right) or [False] * len(headers)
+
+    def cells(tag: str, row: Sequence[str]) -> str:
+        return "".join(
+            f'<{tag} style="text-align:{"right" if side else "left"}">{html.escape(text)}</{tag}>'
+            for text, side in zip(row, sides, strict=True)
+        )
+
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{cells('th', headers)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def is_numeric(values: Sequence[Any]) -> bool:
+    """Should this column stand on the right?"""
+    found = [v for v in values if v is not MISSING and v is not None]
+    return bool(found) and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in found)
