@@ -34,7 +34,7 @@ def facts() -> dict[str, Any]:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        with open(path, encoding="utf-8", errors="replace") as file:
             return file.read(65536)
     except (OSError, ValueError):
         return ""

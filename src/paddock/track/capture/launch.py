@@ -66,7 +66,7 @@ def kubernetes_ids(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     found.setdefault("pod", environ.get("HOSTNAME", ""))
     if "namespace" not in found:
         try:
-            with open(_NAMESPACE, encoding="utf-8") as file:  # noqa: PTH123
+            with open(_NAMESPACE, encoding="utf-8") as file:
                 found["namespace"] = file.read(256).strip()
         except (OSError, ValueError):
             pass
