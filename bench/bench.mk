@@ -1,14 +1,15 @@
 # Benchmarks against peers, in an environment of their own. Included by the Makefile.
+PYTHON ?= python3
 BENCH_VENV ?= .venv-bench
 BENCH_PYTHON = $(BENCH_VENV)/bin/python
 BENCH_ARGS ?=
 
 # One package at a time: a peer that cannot be had must not keep the others from being measured.
 $(BENCH_VENV)/.ready: bench/requirements.txt pyproject.toml
-	python3 -m venv $(BENCH_VENV)
-	$(BENCH_PYTHON) -m pip install --quiet --editable .
+	test -x $(BENCH_PYTHON) || $(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_PYTHON) -m pip install --quiet --disable-pip-version-check --editable .
 	grep -v '^#' bench/requirements.txt | while read -r package; do \
-		$(BENCH_PYTHON) -m pip install --quiet "$$package" || echo "not installed: $$package"; done
+		$(BENCH_PYTHON) -m pip install --quiet --disable-pip-version-check "$$package" || echo "not installed: $$package"; done
 	touch $@
 
 .PHONY: bench bench-quick

@@ -60,7 +60,7 @@ class Paddock(System):
         shutil.rmtree(home / "cache", ignore_errors=True)
 
     def pack_arguments(self) -> list[str]:
-        return ["gc", "--pack", "--yes"]
+        return ["gc", "--pack"]
 
     def export_arguments(self, target: Path) -> list[str]:
         return ["export", "--output", str(target)]
