@@ -245,8 +245,8 @@ class RunIngest:
         if table.steps:
             tail.add(table)
             for entry, mark in zip(entries, table.marks, strict=True):
-                entry.add(mark, seen.attempt)
-            seen.seen = max(seen.seen, table.times[-1])
+                entry.add(mark, seen.attempt, key)
+            seen.seen = max(seen.seen, max(table.times))
 
     def _tail(self, key: int, seen: Seen, columns: int) -> tuple[Tail, list[Entry]]:
         known = self.tails.get((key, columns))

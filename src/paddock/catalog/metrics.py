@@ -25,23 +25,28 @@ def label(metric: str, tags: str) -> str:
 class Entry:
     """One metric with one set of tags from one rank."""
 
-    __slots__ = ("attempt", "key", "mark", "metric", "rank", "tags", "touched")
+    __slots__ = ("attempt", "key", "mark", "metric", "rank", "tags", "touched", "writer")
 
-    def __init__(self, key: int, metric: str, tags: str, rank: int, mark: Mark, attempt: int) -> None:
-        self.key, self.metric, self.tags, self.rank, self.mark, self.attempt = key, metric, tags, rank, mark, attempt
+    def __init__(self, key: int, metric: str, tags: str, rank: int, mark: Mark, attempt: int, writer: int) -> None:
+        self.key, self.metric, self.tags, self.rank = key, metric, tags, rank
+        self.mark, self.attempt, self.writer = mark, attempt, writer
         self.touched = False
 
-    def add(self, new: Mark, attempt: int) -> None:
+    def add(self, new: Mark, attempt: int, writer: int) -> None:
         if not new.n:
             return
         old, self.touched = self.mark, True
         if not old.n:
-            self.mark, self.attempt = new, attempt
+            self.mark, self.attempt, self.writer = new, attempt, writer
             return
-        # The value at the highest step; of two at one step the one that was written later.
-        newer = (new.last_step, attempt, new.last_time) >= (old.last_step, self.attempt, old.last_time)
+        # The value at the highest step; of two at one step the one that was written later, which in one journal is
+        # the one that stands later there, also when the clock was set back.
+        newer = new.last_step > old.last_step or (
+            new.last_step == old.last_step
+            and (writer == self.writer or (attempt, new.last_time) >= (self.attempt, old.last_time))
+        )
         if newer:
-            self.attempt = attempt
+            self.attempt, self.writer = attempt, writer
         last = new if newer else old
         low = old if new.min is None or (old.min is not None and old.min <= new.min) else new
         high = old if new.max is None or (old.max is not None and old.max >= new.max) else new
@@ -70,31 +75,31 @@ class Metrics:
         if fresh:
             return
         rows = db.execute(
-            "SELECT key, metric, tags, rank, last_attempt, last, last_step, last_time, min, min_step, max, max_step,"
-            " count FROM metrics WHERE run = ? ORDER BY key",
+            "SELECT key, metric, tags, rank, last_attempt, last_writer, last, last_step, last_time, min, min_step,"
+            " max, max_step, count FROM metrics WHERE run = ? ORDER BY key",
             (run,),
         )
-        for key, metric, tags, rank, attempt, *mark in rows:
-            self.entries[metric, tags, rank] = Entry(key, metric, tags, rank, Mark(*mark), attempt)
+        for key, metric, tags, rank, attempt, writer, *mark in rows:
+            self.entries[metric, tags, rank] = Entry(key, metric, tags, rank, Mark(*mark), attempt, writer)
 
     def entry(self, metric: str, tags: str, rank: int) -> Entry:
         found = self.entries.get((metric, tags, rank))
         if found is None:
             key = self.db.execute(
-                "INSERT INTO metrics (run, metric, tags, rank, last_step, last_time, last_attempt, min_step, max_step,"
-                " count) VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0)",
+                "INSERT INTO metrics (run, metric, tags, rank, last_step, last_time, last_attempt, last_writer,"
+                " min_step, max_step, count) VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0)",
                 (self.run, metric, tags, rank),
             ).lastrowid
-            found = Entry(key or 0, metric, tags, rank, _NOTHING, 0)
+            found = Entry(key or 0, metric, tags, rank, _NOTHING, 0, 0)
             self.entries[metric, tags, rank] = found
         return found
 
     def save(self) -> None:
         touched = [entry for entry in self.entries.values() if entry.touched]
         self.db.executemany(
-            "UPDATE metrics SET last_attempt = ?, last = ?, last_step = ?, last_time = ?, min = ?, min_step = ?,"
-            " max = ?, max_step = ?, count = ? WHERE key = ?",
-            [(e.attempt, *map(_real, e.mark), e.key) for e in touched],
+            "UPDATE metrics SET last_attempt = ?, last_writer = ?, last = ?, last_step = ?, last_time = ?, min = ?,"
+            " min_step = ?, max = ?, max_step = ?, count = ? WHERE key = ?",
+            [(e.attempt, e.writer, *map(_real, e.mark), e.key) for e in touched],
         )
         for entry in touched:
             entry.touched = False

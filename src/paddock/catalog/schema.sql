@@ -67,6 +67,7 @@ CREATE TABLE metrics (
     last_step INTEGER NOT NULL,
     last_time REAL NOT NULL,
     last_attempt INTEGER NOT NULL,
+    last_writer INTEGER NOT NULL,
     min REAL,
     min_step INTEGER NOT NULL,
     max REAL,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress, pairwise
-from operator import itemgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, compress, islice, pairwise
+from operator import itemgetter, lt
 from typing import Any, NamedTuple
 
 from paddock import wire
@@ -40,6 +40,8 @@ class _Wanted(NamedTuple):
 class _Piece(NamedTuple):
     attempt: int
     block: int
+    writer: int
+    columns: int
     n: int
     rising: int
     first: int
@@ -101,8 +103,8 @@ def _pieces(db: sqlite3.Connection, metrics: list[int]) -> dict[int, list[_Piece
     """No ORDER BY: SQLite would carry every blob through its sorter."""
     found: dict[int, list[_Piece]] = {key: [] for key in metrics}
     rows = db.execute(
-        "SELECT c.metric, b.attempt, b.key, b.n, b.rising, b.first, b.last, b.steps, b.times, c.kind, c.data"
-        " FROM json_each(?) AS wanted CROSS JOIN chunks AS c ON c.metric = wanted.value"
+        "SELECT c.metric, b.attempt, b.key, b.writer, b.columns, b.n, b.rising, b.first, b.last, b.steps, b.times,"
+        " c.kind, c.data FROM json_each(?) AS wanted CROSS JOIN chunks AS c ON c.metric = wanted.value"
         " CROSS JOIN blocks AS b ON b.key = c.block",
         (str(metrics),),
     )
@@ -122,29 +124,35 @@ def _joined(pieces: list[_Piece]) -> tuple[array[int], array[float], array[Any]]
     whole = all(p.rising for p in pieces)
     if whole and all(a.last < b.first for a, b in pairwise(pieces)):
         return steps, times, values
-    written = _written(pieces, times)
-    newest = dict(zip(steps, range(len(steps)), strict=True)) if written is None else {steps[i]: i for i in written}
-    order = [newest[step] for step in sorted(newest)]
+    order = sorted(range(len(steps)), key=steps.__getitem__)
+    ordered = [steps[i] for i in order]
+    if not all(map(lt, ordered, islice(ordered, 1, None))):
+        newest = {steps[i]: i for i in _as_written(pieces, times)}
+        order = [newest[step] for step in sorted(newest)]
     return _picked(steps, order), _picked(times, order), _picked(values, order)
 
 
-def _written(pieces: list[_Piece], times: array[float]) -> list[int] | None:
-    """The order of writing where it is not that of the pieces: several processes of one attempt wrote the metric,
-    and only the time tells which came later. Attempts follow each other, whatever their hosts' clocks say."""
-    order: list[int] = []
-    sorted_any = False
+def _as_written(pieces: list[_Piece], times: array[float]) -> Iterable[int]:
+    """The points in the order of their writing. One writer's points of one column set are stored in it, even where
+    its clock was set back; between two of them the time decides. Attempts follow each other, whatever the clocks of
+    their hosts say."""
+    attempts: dict[int, dict[tuple[int, int], list[int]]] = {}
     at = 0
-    by_attempt: dict[int, list[int]] = {}
     for piece in pieces:
-        by_attempt.setdefault(piece.attempt, []).extend(range(at, at + piece.n))
+        strands = attempts.setdefault(piece.attempt, {})
+        strands.setdefault((piece.writer, piece.columns), []).extend(range(at, at + piece.n))
         at += piece.n
-    for rows in by_attempt.values():
-        moments = [times[i] for i in rows]
-        if any(a > b for a, b in pairwise(moments)):
-            rows.sort(key=times.__getitem__)
-            sorted_any = True
-        order += rows
-    return order if sorted_any else None
+    for strands in attempts.values():
+        if len(strands) == 1:
+            yield from next(iter(strands.values()))
+            continue
+        moments = [
+            moment
+            for rows in strands.values()
+            for moment in zip(accumulate((times[i] for i in rows), max), rows, strict=True)
+        ]
+        moments.sort(key=itemgetter(0))
+        yield from (i for _, i in moments)
 
 
 def _values(pieces: list[_Piece]) -> array[Any]:

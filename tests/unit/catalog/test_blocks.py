@@ -83,7 +83,9 @@ def test_nothing_but_damaged_rows_is_an_empty_table() -> None:
     assert (len(table.steps), len(table.values), table.damaged) == (0, 1, 1)
 
 
-NUMBERS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.sampled_from(["inf", "-inf"]))
+NUMBERS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.sampled_from(["inf", "-inf"])
+)
 
 
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), NUMBERS), min_size=1))

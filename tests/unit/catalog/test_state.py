@@ -10,7 +10,13 @@ from paddock.catalog.state import Process, decide, of_writer
 
 OK = {"k": "end", "t": 9.0, "code": 0, "reason": "finished"}
 EXIT3 = {"k": "end", "t": 9.0, "code": 3, "reason": "exit"}
-ERROR = {"k": "end", "t": 9.0, "code": 1, "reason": "exception", "exception": {"type": "ValueError", "message": "bad\nx"}}
+ERROR = {
+    "k": "end",
+    "t": 9.0,
+    "code": 1,
+    "reason": "exception",
+    "exception": {"type": "ValueError", "message": "bad\nx"},
+}
 TERM = {"k": "end", "t": 9.0, "code": 143, "reason": "signal", "signal": "TERM"}
 CTRL_C = {"k": "end", "t": 9.0, "code": 130, "reason": "interrupted"}
 
@@ -63,7 +69,9 @@ CASES: list[tuple[str, list[Process], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("processes", "state", "reason"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("processes", "state", "reason"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_the_state_follows_from_the_processes(processes: list[Process], state: str, reason: str) -> None:
     verdict = decide(processes)
     assert (verdict.state, verdict.reason) == (state, reason)
@@ -79,7 +87,13 @@ def test_a_lost_run_ended_when_it_was_last_seen() -> None:
 
 
 def test_nothing_in_an_end_record_can_break_the_verdict() -> None:
-    for odd in ({}, {"reason": 3}, {"reason": "exception"}, {"reason": "exception", "exception": 5}, {"reason": "signal"}):
+    for odd in (
+        {},
+        {"reason": 3},
+        {"reason": "exception"},
+        {"reason": "exception", "exception": 5},
+        {"reason": "signal"},
+    ):
         assert decide([main(end=odd)]).state in ("finished", "failed", "killed")
 
 

@@ -1,0 +1,185 @@
+"""A dead process is shown as lost, a living one as running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from paddock.catalog import Catalog, liveness
+from paddock.catalog.liveness import Here, alive, final, note_gone, note_size
+from paddock.catalog.writer import Seen
+
+NOW = Here(host="here", boot="b1", clock=1000.0, wall=50_000.0, lost_seconds=20.0, oom=3)
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def of(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    return {"pid": process.pid, "start": liveness.start_ticks(process.pid)}
+
+
+def test_a_living_process_runs_and_a_killed_one_is_lost_at_once(
+    field: Any, catalog: Catalog, sleeper: subprocess.Popen[bytes]
+) -> None:
+    field.author("a1", **of(sleeper)).rows(("loss",), [[0, 0.5]])
+    catalog.refresh()
+    assert catalog.run("a1").state == "running"
+    sleeper.send_signal(signal.SIGKILL)
+    sleeper.wait()
+    assert catalog.run("a1").state == "lost"  # judged when asked
+    catalog.refresh()
+    row = catalog.run("a1")
+    assert (row.state, catalog.writers("a1")[0].state) == ("lost", "lost")
+    assert "no sign of life" in row.reason
+    assert row.ended == row.seen
+
+
+def test_a_zombie_is_dead(field: Any, catalog: Catalog, sleeper: subprocess.Popen[bytes]) -> None:
+    field.author("a1", **of(sleeper))
+    sleeper.send_signal(signal.SIGKILL)
+    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+    catalog.refresh()
+    assert catalog.run("a1").state == "lost"
+
+
+def test_another_process_with_the_same_pid_does_not_count(field: Any, catalog: Catalog) -> None:
+    field.author("a1", start="1")
+    catalog.refresh()
+    assert catalog.run("a1").state == "lost"
+
+
+def test_a_process_from_before_the_last_boot_is_lost(field: Any, catalog: Catalog) -> None:
+    field.author("a1", boot="another boot")
+    catalog.refresh()
+    assert catalog.run("a1").state == "lost"
+
+
+def test_a_process_that_ended_itself_needs_no_pid(field: Any, catalog: Catalog) -> None:
+    field.author("a1", pid=2**22 + 5, start="1").end(
+        code=1, reason="exception", exception={"type": "E", "message": "m"}
+    )
+    catalog.refresh()
+    row = catalog.run("a1")
+    assert (row.state, row.reason) == ("failed", "E: m")
+
+
+def test_a_death_while_memory_ran_out_is_named(field: Any, catalog: Catalog) -> None:
+    kills = liveness.oom_kills()
+    if kills < 0:
+        pytest.skip("this kernel does not count out-of-memory kills")
+    field.author("a1", start="1", oom=kills - 1)
+    catalog.refresh()
+    expected = "probably out of memory" if kills >= 1 else "no sign of life"
+    assert catalog.run("a1").reason.startswith(expected)
+
+
+def test_a_child_that_is_gone_does_not_keep_a_run_open(field: Any, catalog: Catalog) -> None:
+    field.author("a1").end()
+    field.author("a1", "w2", role="child", start="1")
+    catalog.refresh()
+    assert catalog.run("a1").state == "finished"
+    assert [writer.state for writer in catalog.writers("a1")] == ["finished", "gone"]
+
+
+def test_a_recent_journal_of_another_host_is_running(field: Any, catalog: Catalog) -> None:
+    field.author("a1", host="far", boot="x").say(k="beat", n=1, oom=0)
+    catalog.refresh()
+    assert catalog.run("a1").state == "running"
+
+
+def test_an_old_journal_of_another_host_is_lost_at_first_sight(field: Any, catalog: Catalog) -> None:
+    author = field.author("a1", host="far", boot="x")
+    lines = author.path.read_bytes()
+    author.path.write_bytes(b"")
+    author.journal.append({"k": "open", "t": 5.0, "role": "main", "host": "far", "boot": "x", "pid": 1, "attempt": 1})
+    assert lines
+    catalog.refresh()
+    assert catalog.run("a1").state == "lost"
+    author.say(k="beat", n=2, oom=0)
+    catalog.refresh()
+    assert catalog.run("a1").state == "running"
+
+
+# The rest needs hours to pass, so it asks the decision itself.
+
+
+def far(**known: Any) -> Seen:
+    return Seen("w", host="far", boot="x", pid=7, opened=True, lines=1, **known)
+
+
+def test_watched_from_here_only_our_own_clock_counts() -> None:
+    seen = far(seen=10.0, size=100, changed=990.0, clock="b1")  # its own clock is hours behind
+    note_size(seen, 120, NOW)
+    assert alive(seen, NOW)
+    assert alive(seen, NOW._replace(clock=1020.0))
+    assert not alive(seen, NOW._replace(clock=1021.0))
+
+
+def test_a_clock_ahead_of_ours_does_not_keep_it_alive() -> None:
+    seen = far(seen=NOW.wall + 9999)
+    note_size(seen, 100, NOW)
+    assert alive(seen, NOW)
+    assert not alive(seen, NOW._replace(clock=1021.0))
+
+
+def test_growth_after_long_unwatched_hours_is_judged_by_its_own_time() -> None:
+    seen = far(seen=NOW.wall - 3600, size=100, changed=10.0, clock="b1")
+    note_size(seen, 200, NOW)
+    assert not alive(seen, NOW)
+    later = NOW._replace(clock=1005.0)
+    note_size(seen, 210, later)
+    assert alive(seen, later)
+
+
+def test_after_our_own_reboot_it_is_judged_as_at_first_sight() -> None:
+    seen = far(seen=NOW.wall - 5, size=100, changed=99_999.0, clock="an earlier boot")
+    assert alive(seen, NOW)
+    assert not alive(far(seen=NOW.wall - 500, size=100, changed=99_999.0, clock="an earlier boot"), NOW)
+
+
+def test_a_journal_that_grows_though_its_process_cannot_be_seen_is_alive(tmp_path: Any) -> None:
+    path = tmp_path / "w.jsonl"
+    path.write_bytes(b"x" * 100)
+    seen = Seen("w", host="here", boot="b1", pid=2**22 + 5, start="1", opened=True, lines=1, seen=NOW.wall, size=100)
+    note_size(seen, 100, NOW)
+    note_gone(seen, str(path), NOW)
+    assert not alive(seen, NOW)
+    later = NOW._replace(clock=1005.0, wall=50_005.0)
+    assert not final(seen, later)
+    note_size(seen, 150, later)
+    assert alive(seen, later)
+    assert not alive(seen, later._replace(clock=1030.0))
+
+
+def test_a_process_that_stays_gone_is_gone_for_good(tmp_path: Any) -> None:
+    path = tmp_path / "w.jsonl"
+    path.write_bytes(b"x" * 100)
+    seen = Seen("w", host="here", boot="b1", pid=2**22 + 5, start="1", opened=True, lines=1, seen=NOW.wall)
+    note_size(seen, 100, NOW)
+    note_gone(seen, str(path), NOW)
+    assert not final(seen, NOW)
+    assert final(seen, NOW._replace(clock=1021.0))
+
+
+def test_what_was_written_before_death_but_not_yet_read_keeps_it_open(tmp_path: Any) -> None:
+    path = tmp_path / "w.jsonl"
+    path.write_bytes(b"x" * 150)
+    seen = Seen("w", host="here", boot="b1", pid=2**22 + 5, start="1", opened=True, lines=1, seen=NOW.wall)
+    note_size(seen, 100, NOW)
+    note_gone(seen, str(path), NOW)
+    assert not final(seen, NOW._replace(clock=1021.0))
+    note_size(seen, 150, NOW._replace(clock=1022.0))
+    assert not seen.elsewhere
+    assert final(seen, NOW._replace(clock=1022.0))
