@@ -95,29 +95,60 @@ def plain(value: Any) -> Plain:
     because of one odd value.
     """
     lossy: list[str] = []
-    return Plain(_plain(value, "", lossy, 0), lossy)
+    return Plain(_plain(value, "", lossy, ()), lossy)
 
 
-def _plain(value: Any, where: str, lossy: list[str], depth: int) -> Any:
+def _plain(value: Any, where: str, lossy: list[str], above: tuple[int, ...]) -> Any:
+    """`above`: the ids of what this value lies in. One that lies in itself would be written for ever."""
     kind = type(value)
-    if value is None or kind is str or kind is bool:
+    if value is None or kind is bool:
         return value
+    if kind is str:
+        return value if value.isascii() else text(value)
     if kind is int:
         return value if -(2**63) <= value < 2**64 else str(value)
     if kind is float:
         return value if math.isfinite(value) else {_NONFINITE: repr(value)}
-    if depth > 64:
+    if id(value) in above or len(above) > 64:
         lossy.append(where or ".")
-        return "<nested too deeply>"
+        return "<contains itself>" if id(value) in above else "<nested too deeply>"
+    above = (*above, id(value))
+    if kind.__module__.startswith("omegaconf"):  # a Mapping too, but one that raises at a missing value
+        value = _omegaconf(value)
     if isinstance(value, Mapping):
-        return {str(k): _plain(v, f"{where}.{k}" if where else str(k), lossy, depth + 1) for k, v in value.items()}
+        try:
+            pairs = list(value.items())
+        except Exception:
+            lossy.append(where or ".")
+            return text(_safe_repr(value))
+        return {text(str(k)): _plain(v, f"{where}.{k}" if where else str(k), lossy, above) for k, v in pairs}
     if isinstance(value, (list, tuple, set, frozenset)):
         items: Sequence[Any] = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
-        return [_plain(v, f"{where}[{i}]", lossy, depth + 1) for i, v in enumerate(items)]
+        return [_plain(v, f"{where}[{i}]", lossy, above) for i, v in enumerate(items)]
     known, inner = _unwrap(value)
     if known and type(inner) is not kind:
-        return _plain(inner, where, lossy, depth + 1)
+        return _plain(inner, where, lossy, above)
     lossy.append(where or ".")
+    return text(_safe_repr(value))
+
+
+def text(value: str) -> str:
+    """Without lone surrogates (how Python holds bytes outside UTF-8, in paths and arguments): JSON has none."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+def _omegaconf(value: Any) -> Any:
+    from omegaconf import OmegaConf
+
+    for resolve in (True, False):  # an interpolation that leads nowhere is kept as it was written
+        try:
+            return OmegaConf.to_container(value, resolve=resolve, throw_on_missing=False)
+        except Exception:
+            continue
     return _safe_repr(value)
 
 
@@ -146,10 +177,10 @@ def _unwrap(value: Any) -> tuple[bool, Any]:
             return True, value.decode("utf-8", "backslashreplace")
         if callable(dump := getattr(value, "model_dump", None)) and not isinstance(value, type):
             return True, dump(mode="python")
-        if type(value).__module__.partition(".")[0] == "omegaconf":
-            from omegaconf import OmegaConf
-
-            return True, OmegaConf.to_container(value, resolve=True, throw_on_missing=False)
+        if callable(dump := getattr(value, "dict", None)) and hasattr(value, "__fields__"):  # pydantic 1
+            return True, dump()
+        if fields := getattr(type(value), "__attrs_attrs__", None):
+            return True, {field.name: getattr(value, field.name) for field in fields}
         if type(value).__module__ in ("argparse", "types") and hasattr(value, "__dict__") and not callable(value):
             return True, dict(vars(value))
         if getattr(value, "ndim", None) == 0 and callable(item := getattr(value, "item", None)):
