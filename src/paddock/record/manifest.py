@@ -45,6 +45,20 @@ def real_path(text: str, entry: Entry, *, link: bool = False) -> str:
     return os.fsdecode(bytes.fromhex(raw)) if raw else text
 
 
+def stays_inside(path: str, target: str) -> bool:
+    """Whether a link at `path` (below a root) with this target leads to a place below that root.
+
+    Steps upwards count at the target's beginning only, where they leave real directories: behind a name that is itself
+    a link, `..` leads who knows where.
+    """
+    if not target or "\0" in target or target.startswith("/"):
+        return False
+    parts = [part for part in target.split("/") if part not in ("", ".")]
+    down = [index for index, part in enumerate(parts) if part != ".."]
+    up = parts.count("..")
+    return up <= path.count("/") and ".." not in parts[down[0] if down else len(parts) :]
+
+
 def put_manifest(home: Home, entries: Mapping[str, Entry]) -> str:
     """Keep the list of a snapshot's files, keyed by their paths, and return its digest."""
     found: Files = {}

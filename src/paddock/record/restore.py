@@ -16,7 +16,7 @@ from typing import NamedTuple
 from paddock import files
 from paddock.errors import Damaged, Refused
 from paddock.record.layout import Home
-from paddock.record.manifest import Entry, read_manifest, real_path, text_path
+from paddock.record.manifest import Entry, read_manifest, real_path, stays_inside, text_path
 from paddock.record.objects import get_object
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -61,14 +61,6 @@ def _judge(name: str, entry: Entry) -> _Item:
 
 
 _DOCTORED = "Paddock writes no such snapshot: somebody changed it. Nothing was restored."
-
-
-def stays_inside(path: str, target: str) -> bool:
-    """Whether a link at `path` (relative to a root) with this target points below that root, read as text."""
-    if not target or "\0" in target or os.path.isabs(target):
-        return False
-    goal = os.path.normpath(os.path.join(os.path.dirname(path), target))
-    return goal != ".." and not goal.startswith("../")
 
 
 def _no_file_inside_a_file(items: list[_Item]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +61,6 @@ def _mapping(value: Any) -> Any:
 def _by_protocol(value: Any) -> Any:
     if isinstance(value, Mapping):
         return value
-    module = type(value).__module__.partition(".")[0]
-    if module == "omegaconf":
-        found = wire.plain(value).value
-        return found if isinstance(found, dict) else None
     if callable(getattr(value, "flag_values_dict", None)):  # absl
         return value.flag_values_dict()
     if hasattr(value, "model_dump") or hasattr(value, "__struct_fields__") or hasattr(value, "__dataclass_fields__"):
@@ -85,6 +81,8 @@ def _by_protocol(value: Any) -> Any:
 
 def _by_attributes(value: Any) -> Any:
     if type(value).__module__ == "builtins" or callable(value) or not hasattr(value, "__dict__"):
+        return None
+    if isinstance(value, (Sequence, Set)):
         return None
     return _public(dict(vars(value)))
 

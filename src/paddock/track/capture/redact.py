@@ -23,16 +23,35 @@ _MARKED = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*|\bBearer\s+\S+",
     re.S,
 )
-_SECRET_WORD = (
-    r"(?:password|passwd|passphrase|secret|secret[-_]?key|credentials?|cookie|authorization|auth|token"
-    r"|(?:api|access|auth|account|private|signing|encryption|license|ssh|wandb|openai|anthropic|hf|aws)[-_]?key"
-    r"|(?:api|access|auth|bearer|hf|hub|huggingface|wandb|github|gitlab|git|gh|refresh|session|secret|security|bot"
-    r"|slack|oauth|csrf|push|paddock|sas|id|user)[-_]?token"
-    r"|(?:db|user|admin|root|http|mysql|postgres|redis|smtp|client|app|aws|api)[-_]?(?:password|passwd|pwd|secret))"
+_SECRETS = """
+password passwd passphrase pwd secret secrets credential credentials cookie authorization auth apikey
+"""
+# What makes a key or a token one to hide: `--api-key`, `--hf-token`, not `--sort-key`, `--eos-token`.
+_OF_KEYS = """
+api access secret private account signing encryption license ssh wandb openai anthropic hf aws
+"""
+_OF_TOKENS = """
+api access auth bearer hf hub huggingface wandb github gitlab git gh refresh session secret security bot slack oauth
+csrf push paddock sas id user
+"""
+_SECRET_WORDS, _KEY_WORDS, _TOKEN_WORDS = (frozenset(words.split()) for words in (_SECRETS, _OF_KEYS, _OF_TOKENS))
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_INNER = re.compile(
+    rf"""(?i)([\w.-]*(?:key|token|{"|".join(_SECRETS.split())}))(['"]?\s*[=:]\s*['"]?)([^\s'",;&}}]+)"""
 )
-_ASSIGNMENT = re.compile(rf"(?is)^((?:-{{0,2}}|\+{{0,2}}|.*[._?&;/])['\"]?{_SECRET_WORD}['\"]?\s*[=:]\s*)(.+)$")
-_OPTION = re.compile(rf"(?i)^--?{_SECRET_WORD}$")
-_INNER = re.compile(rf"(?i)((?:^|[?&;,{{\s'\"]){_SECRET_WORD}['\"]?\s*[=:]\s*['\"]?)([^\s'\",;&}}]+)")
+
+
+def names_secret(name: str) -> bool:
+    """Whether an option or a setting of this name holds a secret, judged by its last words."""
+    words = [word.lower() for word in _WORDS.findall(name.rpartition(".")[2])]
+    if not words:
+        return False
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last == "key":
+        return before in _KEY_WORDS
+    if last == "token":
+        return not before or before in _TOKEN_WORDS
+    return last in _SECRET_WORDS
 
 
 def without_credentials(text: str) -> str:
@@ -43,7 +62,12 @@ def without_credentials(text: str) -> str:
 def redact_text(text: str) -> str:
     """A value without credentials in urls, without tokens that can be told by their looks, without `password=...`."""
     text = _MARKED.sub(REDACTED, without_credentials(text))
-    return _INNER.sub(lambda m: m[1] + REDACTED, text) if "=" in text or ":" in text else text
+    return _INNER.sub(_hide, text) if "=" in text or ":" in text else text
+
+
+def _hide(found: re.Match[str]) -> str:
+    name, between, value = found.groups()
+    return f"{name}{between}{REDACTED}" if names_secret(name) and value.lower() not in _PLAIN_VALUES else found[0]
 
 
 def redact_variables(environ: Mapping[str, str]) -> dict[str, str]:
@@ -68,12 +92,12 @@ def redact_argv(arguments: Iterable[str]) -> list[str]:
             found.append(REDACTED)
             hide = False
             continue
-        hide = _OPTION.match(argument) is not None
-        secret = _ASSIGNMENT.match(argument)
-        if secret and secret[2].lower() not in _PLAIN_VALUES:
-            found.append(secret[1] + REDACTED)
+        name, equals, value = argument.partition("=")
+        hide = not equals and name.startswith("-") and names_secret(name)
+        if equals and value.lower() not in _PLAIN_VALUES and re.fullmatch(r"[\w.+~/-]+", name) and names_secret(name):
+            found.append(f"{name}={REDACTED}")
         else:
-            found.append(_MARKED.sub(REDACTED, without_credentials(argument)))
+            found.append(redact_text(argument))
     return found
 
 
