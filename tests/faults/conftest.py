@@ -16,7 +16,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     started: list[subprocess.Popen[bytes]] = []
 
     def start(source: str, *arguments: object, **options: object) -> subprocess.Popen[bytes]:
-        path = tmp_path / "script.py"
+        path = tmp_path / f"script{len(started)}.py"  # not one file: a process may be reading it
         path.write_text(textwrap.dedent(source))
         process = subprocess.Popen([sys.executable, str(path), *map(str, arguments)], **options)  # type: ignore[call-overload]
         started.append(process)

@@ -7,6 +7,8 @@ import os
 import random
 import signal
 import struct
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -196,3 +198,26 @@ def test_ranks_of_one_launch_write_one_run(script, read, home) -> None:
     assert sorted(r["rank"] for r in found.records["open"]) == [0, 1, 2]
     assert {r["attempt"] for r in found.records["open"]} == {1}
     assert len(found.points["loss"]) == 30
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another host name needs root")
+def test_several_hosts_write_one_run(script, read, home, tmp_path: Path) -> None:
+    source = tmp_path / "host.py"
+    source.write_text(
+        "import paddock, socket\n"
+        "run = paddock.init(id='hosts', mode='shared')\n"
+        "for step in range(100):\n"
+        "    run.log({socket.gethostname(): step}, step=step)\n"
+    )
+    hosts = ["node-a", "node-b", "node-c"]
+    command = "hostname {host} && exec {python} {source}"
+    started = [
+        subprocess.Popen(
+            ["unshare", "--uts", "sh", "-c", command.format(host=host, python=sys.executable, source=source)]
+        )
+        for host in hosts
+    ]
+    assert [process.wait(timeout=60) for process in started] == [0, 0, 0]
+    found = read(home.runs / "hosts")
+    assert {record["host"] for record in found.records["open"]} == set(hosts)
+    assert all(found.values(host) == list(range(100)) for host in hosts)

@@ -20,6 +20,7 @@ class Identity:
     home: str | None  # of the run joined through the environment
     role: str  # main: its end is the run's end; child: it only adds to it
     join: bool  # the run may exist already without anybody having asked to resume it
+    shared: bool  # several processes write it together, without ranks
     resume: str | None
     attempt: int | None  # None: count
     rank: int | None
@@ -42,7 +43,7 @@ def decide(
     been part of the environment's run already, so a second init() means a new one."""
     how = _resume(resume)
     number, world, key = rank if rank else (None, None, "")
-    base = Identity(run_id, None, "main", shared, how, None, number, world, parent)
+    base = Identity(run_id, None, "main", shared, shared, how, None, number, world, parent)
     given = environ.get(RUN_ID)
     if given and run_id in (None, given) and not joined_before and how != "never":
         owner = environ.get(RUN_OWNER)
@@ -87,12 +88,12 @@ def _attempt(environ: Mapping[str, str]) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def next_attempt(headers: list[dict[str, Any]], rank: int | None) -> int:
+def next_attempt(headers: list[dict[str, Any]], rank: int | None, shared: bool = False) -> int:
     """One more than this rank's last attempt. Ranks count apart, so that those of one launch agree without asking
-    each other."""
+    each other. Processes that share a run without ranks join the attempt that is there."""
     attempts = [
         int(h.get("attempt") or 1)
         for h in headers
         if h.get("role") == "main" and (rank is None or h.get("rank") == rank)
     ]
-    return max(attempts, default=0) + 1
+    return max(attempts, default=1) if shared else max(attempts, default=0) + 1

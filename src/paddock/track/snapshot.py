@@ -17,7 +17,7 @@ from paddock.track.capture.config import hydra_overrides
 if TYPE_CHECKING:
     from paddock.track.run import Run
 
-FINISH_SECONDS = 30.0  # how long finish() waits for a slow disk to take the last of the code
+FINISH_SECONDS = 30.0  # the code capture gives up after this, so finish() waits no longer either
 
 
 class Capture:
@@ -32,7 +32,7 @@ class Capture:
             script, here = _script(), _here()
 
             def take() -> None:
-                self._code = code.snapshot(home, script, here, settings, time.monotonic() + 10 * FINISH_SECONDS)
+                self._code = code.snapshot(home, script, here, settings, time.monotonic() + FINISH_SECONDS)
 
             self._thread = threading.Thread(target=take, name="paddock-code", daemon=True)
             self._thread.start()

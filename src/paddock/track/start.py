@@ -97,7 +97,7 @@ def _begin(
 ) -> Run:
     home, directory, existed = _directory(chosen, identity)
     headers = [header(f.path, f.packed) for f in journal_files(directory.journals)] if existed else []
-    attempt = identity.attempt or next_attempt(headers, identity.rank)
+    attempt = identity.attempt or next_attempt(headers, identity.rank, identity.shared)
     first = identity.role == "main" and not identity.rank
     capture = Capture(home, chosen) if first else None
     facts = read_facts(directory)

@@ -75,6 +75,12 @@ def test_an_id_from_the_environment_is_checked_too() -> None:
         choose({"PADDOCK_RUN_ID": "../../etc"})
 
 
+def test_processes_that_share_a_run_share_the_attempt() -> None:
+    assert choose(run_id="x", shared=True).join
+    assert next_attempt([], None, shared=True) == 1
+    assert next_attempt([{"role": "main", "attempt": 2}], None, shared=True) == 2
+
+
 @pytest.mark.parametrize(
     ("headers", "rank", "expected"),
     [

@@ -1,0 +1,48 @@
+"""Files that are whole or absent."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from paddock import files
+
+
+def _put(path: str, number: int) -> bool:
+    return files.write_once(Path(path), f"{number}".encode() * 1000)
+
+
+def test_of_many_writers_at_once_one_wins_and_its_content_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "once"
+    with ProcessPoolExecutor(4) as pool:
+        wins = list(pool.map(_put, [str(path)] * 40, range(40)))
+    assert wins.count(True) == 1
+    assert path.read_bytes() == f"{wins.index(True)}".encode() * 1000
+    assert os.listdir(tmp_path) == ["once"]
+
+
+def test_without_hard_links_one_still_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError("no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "once"
+    assert files.write_once(path, b"first")
+    assert not files.write_once(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert os.listdir(tmp_path) == ["once"]
+
+
+def test_replace_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "a name"
+    files.replace(path, b"old")
+    files.replace(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a name"]
+
+
+def test_a_missing_directory_has_no_entries(tmp_path: Path) -> None:
+    assert list(files.entries(tmp_path / "missing")) == []
