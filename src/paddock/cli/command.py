@@ -75,8 +75,8 @@ def verb(name: str, **attributes: Any) -> Callable[[Callable[..., None]], click.
         ):
             call = option(call)
         call.__click_params__ = _own_first(call.__click_params__)  # type: ignore[attr-defined]
-        command: click.Command = click.command(name, context_settings=CONTEXT, **attributes)(call)
-        return command
+        make: Callable[[Any], click.Command] = click.command(name, context_settings=CONTEXT, **attributes)
+        return make(call)
 
     return decorate
 

@@ -14,7 +14,7 @@ from paddock.cli.shape import label, short
 from paddock.compare.diff import DiffRow, diff_packages
 from paddock.compare.diff import diff as diff_configs
 from paddock.compare.fields import MISSING
-from paddock.compare.text import cell, clean
+from paddock.compare.text import cell, clean, cut_to
 from paddock.errors import PaddockError, UsageError
 from paddock.model import RunRow
 from paddock.record import code as code_store
@@ -103,7 +103,11 @@ def _table(session: Session, what: str, runs: Sequence[RunRow], rows: Sequence[D
         ]
         for row in rows
     ]
-    session.out.table([what, *(label(run) for run in runs)], text)
+    session.out.table([what, *(_header(run) for run in runs)], text)
+
+
+def _header(run: RunRow) -> str:
+    return run.id if run.name in ("", run.id) else f"{cut_to(clean(run.name), 24)} ({run.id})"
 
 
 def _dim(text: str, dim: bool) -> Cell:

@@ -54,10 +54,7 @@ Check = Callable[[Home, Settings], Finding]
 
 
 def check_python(home: Home, settings: Settings) -> Finding:
-    text = f"{platform.python_version()} ({sys.executable}), paddock {__version__}"
-    if sys.version_info < (3, 11):
-        return Finding("python", BAD, text, "Paddock needs Python 3.11 or later.")
-    return Finding("python", GOOD, text)
+    return Finding("python", GOOD, f"{platform.python_version()} ({sys.executable}), paddock {__version__}")
 
 
 def check_home(home: Home, settings: Settings) -> Finding:
@@ -220,11 +217,11 @@ def _print_settings(session: Session) -> None:
         }
     )
     rows: list[list[Cell]] = [
-        [one.name, _shown(found.values[one.name]), found.sources[one.name], one.variable, one.about] for one in SETTINGS
+        [one.name, _shown(found.values[one.name]), found.sources[one.name], one.about] for one in SETTINGS
     ]
-    session.out.table(["setting", "value", "from", "variable", "about"], rows)
+    session.out.table(["setting", "value", "from", "about"], rows)
     file = settings_.settings_file()
-    session.out.note(f"paddock.toml: {file or 'none found'}")
+    session.out.note(f"Set one in paddock.toml ({file or 'none found'}) or in the environment as PADDOCK_<SETTING>.")
 
 
 def _shown(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import time
 from typing import Any
 
@@ -15,11 +15,14 @@ from paddock.compare.diff import differing_keys
 from paddock.compare.fields import lookup, metric_names
 from paddock.compare.select import parse, select, sort_runs
 from paddock.compare.table import check_keys
-from paddock.compare.text import field_cell, is_numeric, width
+from paddock.compare.text import cut_to, field_cell, is_numeric, width
 from paddock.model import RunRow
 
 TERMINAL_LIMIT = 50  # runs, unless --limit or --all says otherwise
-_NAME_WIDTH = 40
+_NAME_WIDTH = 40  # a longer text is cut on a terminal; never in a pipe
+_NAME_ROOM = 24  # what a long name keeps when there are numbers to show beside it
+_SHORTEST = 12
+_WHOLE = frozenset({"id", "state", "created", "ended", "seen", "duration", "age"})  # never cut
 _ALWAYS = ("id", "name", "project", "state", "created", "duration")
 _HELP = """List runs, newest first.
 
@@ -76,19 +79,19 @@ def _print(session: Session, shown: list[RunRow], total: int, every: int, asked:
         return
     if out.human:
         chosen = names + extra if names else usual_columns(shown, out.width, now, extra)
-        out.table(*cells(shown, chosen, now, cut=out.terminal and not names))
+        out.table(*cells(shown, chosen, now, fit(shown, chosen, out.width, now) if out.terminal else {}))
         if total > len(shown):
             out.note(f"{total - len(shown)} more; --all shows them.")
 
 
 def usual_columns(runs: Sequence[RunRow], room: int, now: float, extra: Sequence[str] = ()) -> list[str]:
     """The columns that fit: the fields, then two metrics, the config keys that differ, and more metrics."""
-    counters = [name for name in ("damaged", "dropped", "alerts") if any(getattr(run, name) for run in runs)]
+    counters = [name for name in ("damaged", "dropped") if any(getattr(run, name) for run in runs)]
     marks = [name for name in ("star", "bug") if any(getattr(run, name) for run in runs)]
     config = [f"config.{key}" for key in differing_keys([run.config for run in runs])]
     metrics = [f"last.{name}" for name in metric_names(runs)[:6]]
     shown = [*_ALWAYS, *counters, *marks, *extra]
-    room -= sum(_wide(runs, name, now) for name in shown)
+    room -= sum(min(_wide(runs, name, now), _NAME_ROOM) for name in shown)
     admitted = set()
     for name in [*metrics[:2], *config[:12], *metrics[2:]]:
         room -= _wide(runs, name, now)
@@ -104,29 +107,41 @@ def _wide(runs: Sequence[RunRow], name: str, now: float) -> int:
     return max(len(_header(name)), min(longest, _NAME_WIDTH)) + 2
 
 
+def fit(runs: Sequence[RunRow], names: Sequence[str], room: int, now: float) -> dict[str, int]:
+    """How wide each column of free text may be for the table to fit: the widest gives way first."""
+    widths = {name: _wide(runs, name, now) - 2 for name in names}
+    over = sum(widths.values()) + 2 * (len(widths) - 1) - room
+    free = {name for name in names if name not in _WHOLE}
+    while over > 0:
+        widest = max(free, key=lambda name: widths[name], default="")
+        if not widest or widths[widest] <= _SHORTEST:
+            break
+        widths[widest] -= 1
+        over -= 1
+    return {name: widths[name] for name in free}
+
+
 def _header(name: str) -> str:
     return {"star": "*", "bug": "!"}.get(name, name.removeprefix("config.").removeprefix("last."))
 
 
 def cells(
-    runs: Sequence[RunRow], names: Sequence[str], now: float, cut: bool
+    runs: Sequence[RunRow], names: Sequence[str], now: float, limits: Mapping[str, int] = {}
 ) -> tuple[list[str], list[list[Cell]], list[bool]]:
     columns: list[list[Any]] = [[lookup(run, name, now) for run in runs] for name in names]
     rows = [
-        [_styled(name, field_cell(name, column[i], now), cut) for name, column in zip(names, columns, strict=True)]
+        [_styled(name, field_cell(name, column[i], now), limits) for name, column in zip(names, columns, strict=True)]
         for i in range(len(runs))
     ]
     right = [is_numeric(column) or name in ("created", "duration") for name, column in zip(names, columns, strict=True)]
     return [_header(name) for name in names], rows, right
 
 
-def _styled(name: str, text: str, cut: bool) -> Cell:
+def _styled(name: str, text: str, limits: Mapping[str, int]) -> Cell:
     if name == "state":
         return text, STATE_STYLES.get(text, "")
     if name in ("damaged", "dropped", "bug", "alerts"):
         return text, "red"
     if name == "id":
         return text, "bold"
-    if cut and width(text) > _NAME_WIDTH:
-        return text[: _NAME_WIDTH - 1] + "…"
-    return text
+    return cut_to(text, limits[name]) if name in limits else text

@@ -12,11 +12,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from paddock import wire
 from paddock.compare.fields import MISSING
-from paddock.compare.text import clean, plain_table
+from paddock.compare.text import aligned, clean, width
 
 Cell = str | tuple[str, str]  # text, or text and a style of rich
 HUMAN, JSON, QUIET = "human", "json", "quiet"
@@ -34,7 +35,7 @@ class Output:
     def human(self) -> bool:
         return self.mode == HUMAN
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Columns of the terminal; without one nothing is ever cut."""
         return shutil.get_terminal_size((80, 24)).columns if self.terminal else 1 << 20
@@ -89,18 +90,22 @@ class Output:
     ) -> None:
         if not self.human:
             return
-        if self.terminal:
-            self._rich_table(headers, rows, right, indent)
+        titles = [clean(header) for header in headers]
+        cells = [[_clean_cell(cell) for cell in row] for row in rows]
+        sides = list(right) or [False] * len(titles)
+        lines = aligned([titles, *([text for text, _ in row] for row in cells)], sides)
+        wide = sum(map(width, lines[0])) + 2 * (len(titles) - 1)
+        if self.terminal and wide + indent > self.width:
+            self._folded_table(titles, cells, sides)
             return
-        text = plain_table(
-            [clean(h) for h in headers], [[clean(_split(cell)[0]) for cell in row] for row in rows], right
-        )
-        pad = " " * indent
-        sys.stdout.write("".join(f"{pad}{line}\n" for line in text.split("\n")))
+        styles = [["bold"] * len(titles), *([style for _, style in row] for row in cells)]
+        for line, style in zip(lines, styles, strict=True):
+            self._print_cells(" " * indent, line, style)
 
     def flush(self) -> None:
         sys.stdout.flush()
 
+    @cached_property
     def _console(self) -> Any:
         from rich.console import Console
 
@@ -108,7 +113,7 @@ class Output:
 
     def _print(self, text: str, style: str = "") -> None:
         if self.terminal and style:
-            self._console().print(_text(text, style), soft_wrap=True)
+            self._console.print(_text(text, style), soft_wrap=True)
         else:
             sys.stdout.write(text + "\n")
 
@@ -116,23 +121,37 @@ class Output:
         if not self.terminal:
             sys.stdout.write(f"{name}{text}".rstrip() + "\n")
             return
-        line = _text(name, "dim")
-        line.append(text, style or None)
-        self._console().print(line, soft_wrap=True)
+        line = _text("")
+        line.append(name, "dim").append(text, style or None)
+        self._console.print(line, soft_wrap=True)
 
-    def _rich_table(
-        self, headers: Sequence[str], rows: Sequence[Sequence[Cell]], right: Sequence[bool], indent: int
+    def _print_cells(self, indent: str, line: Sequence[str], styles: Sequence[str]) -> None:
+        if not self.terminal:
+            sys.stdout.write((indent + "  ".join(line)).rstrip() + "\n")
+            return
+        text = _text(indent)
+        for i, (cell, style) in enumerate(zip(line, styles, strict=True)):
+            text.append("  " if i else "").append(cell, style or None)
+        text.rstrip()
+        self._console.print(text, soft_wrap=True)
+
+    def _folded_table(
+        self, headers: Sequence[str], rows: Sequence[Sequence[tuple[str, str]]], right: Sequence[bool]
     ) -> None:
-        from rich.padding import Padding
+        """For a terminal that is too narrow: rich breaks the cells into lines."""
         from rich.table import Table
 
-        sides = list(right) or [False] * len(headers)
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False, collapse_padding=False)
-        for header, side in zip(headers, sides, strict=True):
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        for header, side in zip(headers, right, strict=True):
             table.add_column(_text(header, "bold"), justify="right" if side else "left", overflow="fold")
         for row in rows:
-            table.add_row(*(_text(*_split(cell)) for cell in row))
-        self._console().print(Padding(table, (0, 0, 0, indent)))
+            table.add_row(*(_text(text, style) for text, style in row))
+        self._console.print(table)
+
+
+def _clean_cell(cell: Cell) -> tuple[str, str]:
+    text, style = _split(cell)
+    return clean(text), style
 
 
 def _split(cell: Cell) -> tuple[str, str]:

@@ -12,7 +12,8 @@ import click
 
 from paddock.cli.choose import named_or_queried
 from paddock.cli.command import Session, verb
-from paddock.cli.ls import cells
+from paddock.cli.ls import cells, fit
+from paddock.cli.output import JSON, Output
 from paddock.cli.shape import label, short
 from paddock.compare.text import size
 from paddock.errors import NotFound, Refused
@@ -50,13 +51,13 @@ def rm(session: Session, words: tuple[str, ...], yes: bool, force: bool, dry_run
             )
         sizes = {run.id: disk_size(session.home.runs / run.id) for run in runs}
         total = sum(sizes.values())
-        out.table(*cells(runs, ["id", "name", "project", "state", "created", "duration"], time.time(), out.terminal))
+        _list(out, runs)
         if dry_run:
             out.json({"removed": [], "would_remove": [short(run) for run in runs], "bytes": total})
             out.note(f"{_count(runs)} would be removed, {size(total)}.")
             return
         if not yes:
-            _confirm(runs, total)
+            _confirm(out, runs, total)
         for run in runs:
             remove(session.home, run.id)
             catalog.forget(run.id)
@@ -65,12 +66,19 @@ def rm(session: Session, words: tuple[str, ...], yes: bool, force: bool, dry_run
     out.line(f"{_count(runs)} removed, {size(total)}.")
 
 
+def _list(out: Output, runs: list[RunRow]) -> None:
+    names, now = ("id", "name", "project", "state", "created", "duration"), time.time()
+    out.table(*cells(runs, names, now, fit(runs, names, out.width, now) if out.terminal else {}))
+
+
 def _count(runs: list[RunRow]) -> str:
     return "1 run" if len(runs) == 1 else f"{len(runs)} runs"
 
 
-def _confirm(runs: list[RunRow], total: int) -> None:
-    """Ask on stderr, so that stdout stays the result's; no answer is No."""
+def _confirm(out: Output, runs: list[RunRow], total: int) -> None:
+    """Ask on stderr, so that stdout stays the result's; no answer is No. A program that wants JSON is not asked."""
+    if out.mode == JSON:
+        raise Refused("Nothing was removed: it was not confirmed.", hint="Use --yes.")
     sys.stderr.write(f"Remove {_count(runs)}, {size(total)}, for good? [y/N] ")
     sys.stderr.flush()
     answer = sys.stdin.readline() if sys.stdin is not None else ""

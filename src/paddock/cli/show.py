@@ -186,7 +186,7 @@ def _lists(out: Output, records: dict[str, list[dict[str, Any]]], now: float) ->
     _list(
         out,
         "alerts",
-        [(_when(r, now), f"{r.get('level')}: {r.get('title')} {r.get('text')}") for r in records["alert"]],
+        [(_when(r, now), f"{r.get('level')}: {r.get('title')}: {r.get('text')}") for r in records["alert"]],
     )
     _list(out, "marks", [(_when(r, now), f"{r.get('name')}{_at(r)} {_data(r)}".rstrip()) for r in records["mark"]])
     _list(out, "artifacts", [(_version(r), _artifact(r)) for r in records["artifact"]])

@@ -118,19 +118,32 @@ def width(text: str) -> int:
     )
 
 
+def cut_to(text: str, room: int) -> str:
+    """The text, or its beginning and an ellipsis, in at most `room` columns."""
+    if width(text) <= room:
+        return text
+    kept = text[: max(0, room - 1)]
+    while kept and width(kept) > room - 1:
+        kept = kept[:-1]
+    return kept + "…"
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[list[str]]:
+    """Every cell padded to the width of its column."""
+    widths = [max(width(row[i]) for row in rows) for i in range(len(right))]
+    return [
+        [
+            " " * (wide - width(text)) + text if side else text + " " * (wide - width(text))
+            for text, wide, side in zip(row, widths, right, strict=True)
+        ]
+        for row in rows
+    ]
+
+
 def plain_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
     """Aligned columns, two spaces between them, nothing cut off."""
-    sides = list(right) or [False] * len(headers)
-    widths = [max([width(header), *(width(row[i]) for row in rows)]) for i, header in enumerate(headers)]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            " " * (wide - width(text)) + text if side else text + " " * (wide - width(text))
-            for text, wide, side in zip(cells, widths, sides, strict=True)
-        ]
-        return "  ".join(padded).rstrip()
-
-    return "\n".join([line(headers), *(line(row) for row in rows)])
+    lines = aligned([headers, *rows], list(right) or [False] * len(headers))
+    return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
 def html_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:

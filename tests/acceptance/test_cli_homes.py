@@ -1,0 +1,130 @@
+"""Homes in every condition: none, empty, read-only, with foreign files; and paddock doctor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+NOBODY = 65534
+NAMELESS = 12345  # a user without an entry in the password file
+
+
+def test_an_empty_home_has_no_runs(program, tmp_path):
+    result = program("ls", env={"PADDOCK_HOME": str(tmp_path / "never")})
+    assert (result.code, result.out) == (0, "") and "No runs in" in result.err
+    assert not (tmp_path / "never").exists()
+
+
+def test_a_home_that_was_named_must_exist(program, tmp_path):
+    result = program("ls", "--home", str(tmp_path / "never"))
+    assert result.code == 5 and "There is no home at" in result.err
+    assert program("ls", "--json", "--home", str(tmp_path / "never")).error["exit_code"] == 5
+
+
+def test_the_named_home_beats_the_environment(program, digits, tmp_path):
+    assert program("ls", "-q", "id=aa0", "--home", str(digits.path), env={"PADDOCK_HOME": "/nowhere"}).out == "aa0\n"
+
+
+def test_foreign_files_and_half_written_runs_do_not_hide_the_others(program, digits):
+    (digits.runs / "README.txt").write_text("hello")
+    (digits.runs / ".hidden").mkdir()
+    (digits.runs / "empty").mkdir()
+    (digits.runs / "with space").mkdir()
+    (digits.runs / "aa3" / "run.json").write_bytes(b'{"v":1,"id":"aa3","na')
+    result = program("ls", "-q")
+    assert result.code == 0
+    assert {"aa0", "aa1", "aa2", "aa3", "bb1", "cc1"} <= set(result.out.split())
+    assert program("show", "aa3").code == 0
+    assert program("series", "aa3", "acc", "--json").json["series"][0]["steps"] == [0, 1, 2]
+
+
+def test_a_home_that_is_a_file_is_told(program, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = program("ls", "--home", str(tmp_path / "file"))
+    assert result.code == 5
+
+
+def as_user(program, uid: int, *arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    """The program as a user who owns nothing here (the superuser would be let through everywhere). Everything is
+    imported before the change of user, because Python itself may lie where only its owner can read."""
+    code = (
+        "import os, sys, importlib, importlib.metadata, getpass, pwd, difflib\n"
+        "importlib.metadata.version('click')\n"
+        "from paddock.cli.main import VERBS, main\n"
+        "import paddock.cli.failure, paddock.catalog.catalog\n"
+        "for name in VERBS: importlib.import_module(VERBS[name][0])\n"
+        f"if os.getuid() == 0: os.setgroups([]); os.setgid({uid}); os.setuid({uid})\n"
+        "main(sys.argv[1:])"
+    )
+    given = {**program.environment, "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        env={name: value for name, value in given.items() if value is not None},
+        cwd="/",
+    )
+
+
+def readable_by_all(path) -> None:
+    """pytest keeps its directories to their owner."""
+    for folder in (path, *path.parents):
+        if folder.owner() == "root" and folder != folder.parent:
+            os.chmod(folder, os.stat(folder).st_mode | 0o055)
+
+
+def test_a_read_only_home_can_be_read_and_says_why_it_cannot_be_written(program, digits):
+    if os.getuid() == 0:
+        readable_by_all(digits.path)
+    else:
+        for folder, _, _ in os.walk(digits.path):
+            os.chmod(folder, 0o555)
+    try:
+        cache = str(program.cwd / "cache-of-nobody")
+        listed = as_user(program, NOBODY, "ls", "-q", "id=aa0", PADDOCK_CACHE=cache)
+        assert (listed.returncode, listed.stdout) == (0, "aa0\n"), listed.stderr
+        for arguments in (("tag", "aa0", "+x"), ("rm", "aa0", "--yes")):
+            refused = as_user(program, NOBODY, *arguments, PADDOCK_CACHE=cache)
+            assert refused.returncode == 5, refused.stderr
+            assert refused.stderr.startswith("paddock: ") and "Traceback" not in refused.stderr
+        sick = as_user(program, NOBODY, "doctor", PADDOCK_CACHE=cache)
+        assert sick.returncode == 1 and "cannot be written" in sick.stdout
+    finally:
+        for folder, _, _ in os.walk(digits.path):
+            os.chmod(folder, 0o755)
+    assert (digits.runs / "aa0" / "run.json").exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser can become a user without a home")
+def test_no_home_at_all_is_a_sentence(program):
+    nothing = {"HOME": None, "PADDOCK_HOME": None, "PADDOCK_CACHE": None}
+    for arguments in (["ls"], ["show", "x"]):
+        done = as_user(program, NAMELESS, *arguments, **nothing)
+        assert done.returncode == 5, done.stderr
+        assert "HOME is not set" in done.stderr and "PADDOCK_HOME" in done.stderr
+    done = as_user(program, NAMELESS, "doctor", **nothing)
+    assert done.returncode == 1 and "HOME is not set" in done.stdout
+
+
+def test_doctor_says_what_works(program, digits):
+    found = program("doctor", "--json").json
+    assert found["healthy"] is True
+    levels = {finding["what"]: finding["level"] for finding in found["findings"]}
+    assert levels["python"] == levels["home"] == "ok"
+    assert {"disk", "hard links", "cache", "git", "/proc", "cgroup v2", "clock", "pyarrow", "pandas"} <= set(levels)
+
+
+def test_doctor_lists_every_setting_and_its_source(program, digits):
+    found = {one["name"]: one for one in program("doctor", "--settings", "--json").json["settings"]}
+    assert found["home"]["value"] == str(digits.path) and found["home"]["source"] == "environment"
+    assert found["lost_seconds"]["source"] == "default"
+
+
+def test_a_broken_settings_file_is_a_usage_error(program, digits):
+    (program.cwd / "paddock.toml").write_text("lost_secnds = 3\n")
+    result = program("ls")
+    assert result.code == 2 and "Did you mean 'lost_seconds'?" in result.err
+    assert program("doctor").code == 1
