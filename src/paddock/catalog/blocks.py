@@ -66,7 +66,8 @@ def transpose(rows: list[Row], width: int, opened: float) -> Table:
     for column in columns[3 : 3 + width]:
         found, clean = to_array(column)
         values.append(found)
-        marks.append(mark(steps, times, found if clean is None else clean, rising, clean is not None))
+        made = mark(steps, times, found if clean is None else clean, rising, clean is not None)
+        marks.append(made if found.typecode == "q" else _as_floats(made))
     return Table(steps, times, values, marks, rising, damaged)
 
 
@@ -117,6 +118,12 @@ def mark(steps: array[int], times: array[float], column: Sequence[Any], rising: 
         low, high = min(known), max(known)
         low_step, high_step = steps[column.index(low)], steps[column.index(high)]
     return Mark(last if last == last else None, steps[at], times[at], low, low_step, high, high_step, count)
+
+
+def _as_floats(mark: Mark) -> Mark:
+    """As the column is stored: whole numbers among floats are floats."""
+    last, low, high = (None if value is None else float(value) for value in (mark.last, mark.min, mark.max))
+    return mark._replace(last=last, min=low, max=high)
 
 
 class Tail:

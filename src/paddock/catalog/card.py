@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -15,8 +15,6 @@ from paddock.files import read_from
 from paddock.model import MetricStat, RunRow
 
 _unpack_all = wire.unpacker(list[RunRow]).decode
-pack = wire.pack
-DAMAGED = "run.json is damaged"
 
 
 def unpack(cards: list[bytes]) -> list[RunRow]:
@@ -43,8 +41,9 @@ def build(
     metrics: dict[str, MetricStat],
     writers: Iterable[Seen],
     born: float,
+    whole: bool,
 ) -> RunRow:
-    """The row without a state, which depends on when it is asked for."""
+    """The row without a state, which depends on when it is asked for; its reason names what could not be read."""
     known = list(writers)
     leader = min((w for w in known if w.role == MAIN), key=lambda w: (w.rank or 0, w.started), default=None)
     host = _part(facts, "host")
@@ -62,6 +61,7 @@ def build(
         tags=_tags(facts, registers),
         notes=_text(note[1] if note else facts.get("notes")),
         state="",
+        reason="; ".join(_troubles(known, whole)),
         created=float(created) if type(created) in (int, float) else min(starts, default=born),  # type: ignore[arg-type]
         seen=max((w.seen for w in known), default=0.0),
         attempts=max((w.attempt for w in known if w.role == MAIN), default=1),
@@ -86,14 +86,18 @@ def build(
 
 def with_state(row: RunRow, verdict: Verdict, torn: int) -> RunRow:
     """The row as it is now. A torn last line is damage only when nobody is left to complete it."""
-    reason = f"{row.reason}; {verdict.reason}".strip("; ") if row.reason == DAMAGED else verdict.reason
+    reason = "; ".join(filter(None, (row.reason, verdict.reason)))
     return msgspec.structs.replace(
         row, state=verdict.state, reason=reason, ended=verdict.ended, damaged=row.damaged + torn
     )
 
 
-def damaged(row: RunRow) -> RunRow:
-    return msgspec.structs.replace(row, reason=DAMAGED)
+def _troubles(writers: list[Seen], whole: bool) -> Iterator[str]:
+    if not whole:
+        yield "run.json is damaged"
+    for seen in writers:
+        if seen.refused:
+            yield f"journal {seen.name} cannot be read ({seen.refused})"
 
 
 def _tags(facts: dict[str, Any], registers: Registers) -> tuple[str, ...]:

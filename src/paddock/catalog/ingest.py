@@ -15,6 +15,7 @@ from paddock.catalog import card, registers, writer
 from paddock.catalog.blocks import Tail, transpose
 from paddock.catalog.liveness import Here, final, note_gone, note_size, silence
 from paddock.catalog.metrics import Entry, Metrics, tags_text
+from paddock.catalog.packing import pack
 from paddock.catalog.registers import Registers
 from paddock.catalog.verdict import torn_lines, verdict
 from paddock.catalog.writer import HEAD_BYTES, Seen
@@ -47,6 +48,7 @@ class RunIngest:
         self.facts_whole = True
         self.registers = Registers()
         self.writers: dict[str, tuple[int, Seen]] = {}
+        self.stored: dict[str, bytes] = {}
         self.metrics: Metrics | None = None
         self.tails: dict[tuple[int, int], tuple[Tail, list[Entry]]] = {}
 
@@ -54,9 +56,13 @@ class RunIngest:
         """Read up to about `budget` bytes; how many were read, and whether there is more."""
         journals = f"{self.path}/journal"
         mtime = _mtime(journals)  # before the listing: what comes later changes it again
+        try:
+            files = {file.writer: file for file in journal_files(journals)}
+        except OSError:  # not ours to read, or the filesystem is in trouble: what is known of it stays
+            self.counts.damaged += 1
+            return 0, False
         self._load()
         self._load_facts()
-        files = {file.writer: file for file in journal_files(journals)}
         self._find_replaced(files)
         read, more = 0, False
         while True:
@@ -93,6 +99,7 @@ class RunIngest:
             self.registers = registers.unpack(row[0])
         for key, name, state in self.db.execute("SELECT key, name, state FROM writers WHERE run = ?", (self.key,)):
             self.writers[name] = key, writer.unpack(state)
+            self.stored[name] = state
 
     def _load_facts(self) -> None:
         path = f"{self.path}/run.json"
@@ -150,12 +157,14 @@ class RunIngest:
         try:
             with _opened(file) as stream:
                 seen.whole = self._read_pieces(key, seen, stream, budget)
-        except FileNotFoundError:  # packed or removed meanwhile: the next look will see
-            return 0
         except (EOFError, zlib.error, gzip.BadGzipFile):  # a packed journal with a broken end
             seen.damaged += 1
             self.counts.damaged += 1
             seen.whole = True
+        except OSError as error:  # packed or removed meanwhile, not ours to read, or not to be had: the next look tries
+            seen.refused = error.strerror or str(error)
+            return 0
+        seen.refused = ""
         if seen.whole:
             note_size(seen, file.size if file.packed else seen.offset + seen.torn, self.now)
         return seen.offset - before
@@ -274,9 +283,10 @@ class RunIngest:
         metrics.save()
         for name, (_, seen) in self.writers.items():
             note_gone(seen, files[name].path, self.now)
+        states = [(pack(seen), key, name) for name, (key, seen) in self.writers.items()]
         self.db.executemany(
             "UPDATE writers SET state = ? WHERE key = ?",
-            [(wire.pack(seen), key) for key, seen in self.writers.values()],
+            [(state, key) for state, key, name in states if state != self.stored.get(name)],
         )
         writers = [seen for _, seen in self.writers.values()]
         row = card.build(
@@ -286,10 +296,9 @@ class RunIngest:
             self.registers,
             metrics.stats(),
             writers,
-            mtime / 1e9 if mtime > 0 else 0.0,
+            mtime / 1e9,
+            self.facts_whole,
         )
-        if not self.facts_whole:
-            row = card.damaged(row)
         closed = (
             not more and self.facts_whole and bool(self.facts_mark) and all(final(seen, self.now) for seen in writers)
         )
@@ -298,7 +307,7 @@ class RunIngest:
         self.db.execute(
             "INSERT INTO cards (run, card, registers) VALUES (?, ?, ?)"
             " ON CONFLICT (run) DO UPDATE SET card = excluded.card, registers = excluded.registers",
-            (self.key, card.pack(row), wire.pack(self.registers)),
+            (self.key, pack(row), pack(self.registers)),
         )
         trusted = mtime if self.now.wall - mtime / 1e9 > TRUSTED_AGE else -1
         self.db.execute(
@@ -325,7 +334,7 @@ def _mtime(path: str) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
-        return -1
+        return 0
 
 
 def _opened(file: JournalFile) -> BinaryIO:
@@ -336,11 +345,12 @@ def _opened(file: JournalFile) -> BinaryIO:
 
 def _begins(path: str, seen: Seen) -> bool:
     """Asks the open file for its size: a listing over NFS may be seconds old, and show less than was read."""
-    with open(path, "rb", buffering=0) as file:
-        return (
-            os.fstat(file.fileno()).st_size >= seen.offset
-            and crc32(file.read(min(HEAD_BYTES, seen.offset))) == seen.head
-        )
+    try:
+        with open(path, "rb", buffering=0) as file:
+            size, head = os.fstat(file.fileno()).st_size, file.read(min(HEAD_BYTES, seen.offset))
+    except OSError:  # it cannot be asked now, so nothing is known against it
+        return True
+    return size >= seen.offset and crc32(head) == seen.head
 
 
 def _checksum(file: JournalFile, size: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from typing import Any
 
 from paddock import wire
@@ -19,7 +20,11 @@ def label(metric: str, tags: str) -> str:
     """`loss`, or `loss{split=val}`: a series' name in listings."""
     if not tags:
         return metric
-    return metric + "{" + ",".join(f"{key}={value}" for key, value in wire.loads(tags).items()) + "}"
+    return f"{metric}{{{spelled(wire.loads(tags))}}}"
+
+
+def spelled(tags: Mapping[str, Any]) -> str:
+    return ",".join(f"{key}={tags[key]}" for key in sorted(tags))
 
 
 class Entry:
@@ -99,7 +104,7 @@ class Metrics:
         self.db.executemany(
             "UPDATE metrics SET last_attempt = ?, last_writer = ?, last = ?, last_step = ?, last_time = ?, min = ?,"
             " min_step = ?, max = ?, max_step = ?, count = ? WHERE key = ?",
-            [(e.attempt, e.writer, *map(_real, e.mark), e.key) for e in touched],
+            [(e.attempt, e.writer, *e.mark, e.key) for e in touched],
         )
         for entry in touched:
             entry.touched = False
@@ -116,8 +121,3 @@ class Metrics:
             m = entry.mark
             found[label(metric, tags)] = MetricStat(m.last, m.last_step, m.min, m.min_step, m.max, m.max_step, m.n)
         return found
-
-
-def _real(value: Any) -> float | None:
-    """SQLite takes whole numbers up to int64 only; what is larger goes in as a float."""
-    return float(value) if type(value) is int and not -(2**63) <= value < 2**63 else value

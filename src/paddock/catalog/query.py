@@ -33,7 +33,7 @@ def ask(
     db = sqlite3.connect(":memory:", isolation_level=None)
     try:
         db.executescript(_TABLES.read_text())
-        _fill(db, catalog, words)
+        _fill(db, catalog, text, words)
         db.execute("PRAGMA query_only = ON")
         db.set_authorizer(_authorize)
         db.set_progress_handler(lambda: 0, 1_000_000)  # lets Ctrl-C through
@@ -62,10 +62,11 @@ def _hint(db: sqlite3.Connection) -> str:
     return f"It may only read; the tables are {', '.join(names)}."
 
 
-def _fill(db: sqlite3.Connection, catalog: Catalog, words: set[str]) -> None:
+def _fill(db: sqlite3.Connection, catalog: Catalog, text: str, words: set[str]) -> None:
     rows = catalog.runs()
+    wide = "*" in text or not words.isdisjoint({"config", "summary"})
     sources: dict[str, Callable[[], Iterable[tuple[Any, ...]]]] = {
-        "runs": lambda: map(_run, rows),
+        "runs": lambda: (_run(row, wide) for row in rows),
         "metrics": lambda: (
             (row.id, name, *stat, row.goals.get(name)) for row in rows for name, stat in row.metrics.items()
         ),
@@ -83,12 +84,13 @@ def _fill(db: sqlite3.Connection, catalog: Catalog, words: set[str]) -> None:
     db.execute("COMMIT")
 
 
-def _run(row: RunRow) -> tuple[Any, ...]:
+def _run(row: RunRow, wide: bool) -> tuple[Any, ...]:
+    """`wide`: with config and summary, whose encoding costs more than all the rest."""
     return (
         *(row.id, row.name, row.project, row.group, row.job_type, row.state, row.reason, row.created, row.ended),
         *(row.seen, row.attempts, row.host, row.user, row.commit, row.code, row.parent, row.star, row.bug),
         *(row.alerts, row.damaged, row.dropped, row.path, _json(row.tags), row.notes, _json(row.command)),
-        *(_json(row.config), _json(row.summary)),
+        *((_json(row.config), _json(row.summary)) if wide else (None, None)),
     )
 
 

@@ -122,7 +122,10 @@ def _writers(db: sqlite3.Connection, runs: list[int]) -> dict[int, dict[str, See
 
 
 def _differs(path: str, run: Known, mtime: int, writers: dict[str, Seen], now: Here) -> bool:
-    files = journal_files(f"{path}/journal")
+    try:
+        files = journal_files(f"{path}/journal")
+    except OSError:
+        return False
     if len(files) != len(writers) or run.facts != facts_mark(f"{path}/run.json"):
         return True
     if any(_file_differs(file, writers.get(file.writer)) for file in files):

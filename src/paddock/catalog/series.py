@@ -10,7 +10,7 @@ from operator import itemgetter, lt
 from typing import Any, NamedTuple
 
 from paddock import wire
-from paddock.catalog.metrics import tags_text
+from paddock.catalog.metrics import spelled
 from paddock.errors import UsageError
 from paddock.model import Series
 
@@ -86,12 +86,12 @@ def _choose(offered: list[_Wanted], metric: str, rank: int | None, tags: Mapping
     if rank is not None:
         offered = [entry for entry in offered if entry.rank == rank]
     if tags is not None:
-        text = tags_text(dict(tags))
-        offered = [entry for entry in offered if entry.tags == text]
+        wanted = spelled(tags)  # a tag typed as text means the number that looks like it
+        offered = [entry for entry in offered if spelled(_tags(entry.tags)) == wanted]
     elif any(not entry.tags for entry in offered):
         offered = [entry for entry in offered if not entry.tags]
     elif len({entry.tags for entry in offered}) > 1:
-        sets = "; ".join(sorted({_spelled(entry.tags) for entry in offered}))
+        sets = "; ".join(sorted({spelled(_tags(entry.tags)) for entry in offered}))
         raise UsageError(
             f"{metric!r} of run {offered[0].run} was logged with several sets of tags.",
             hint=f"Choose one of: {sets}.",
@@ -190,10 +190,6 @@ def points(db: sqlite3.Connection, run_ids: Sequence[str], metric: str | None = 
 
 def _tags(text: str) -> dict[str, Any]:
     return wire.loads(text) if text else {}
-
-
-def _spelled(text: str) -> str:
-    return ",".join(f"{key}={value}" for key, value in _tags(text).items())
 
 
 def _json(run_ids: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ class Seen(msgspec.Struct):
     head: int = 0  # CRC-32 of the first HEAD_BYTES that were read
     checksum: int = 0  # CRC-32 of all bytes that were read
     whole: bool = False  # it was read to its end at that size
+    refused: str = ""  # why it could not be read
     torn: int = 0  # bytes of an unfinished line behind them
     columns: dict[int, tuple[list[str], dict[str, Any]]] = {}
     undeclared: list[int] = []  # columns that rows were skipped for

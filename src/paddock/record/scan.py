@@ -134,12 +134,16 @@ def journal_files(directory: Path | str) -> list[JournalFile]:
             name = entry.name
             if name.startswith("."):
                 continue
-            if name.endswith(PLAIN):
-                writer = name[: -len(PLAIN)]
-                found[writer] = JournalFile(writer, entry.path, entry.stat().st_size, False, entry.inode())
-            elif name.endswith(PACKED):
-                writer = name[: -len(PACKED)]
-                found.setdefault(writer, JournalFile(writer, entry.path, entry.stat().st_size, True, entry.inode()))
+            packed = name.endswith(PACKED)
+            if not packed and not name.endswith(PLAIN):
+                continue
+            try:
+                size = entry.stat().st_size
+            except OSError:  # removed since it was listed, or a link to nowhere
+                continue
+            writer = name.removesuffix(PACKED if packed else PLAIN)
+            if not packed or writer not in found:
+                found[writer] = JournalFile(writer, entry.path, size, packed, entry.inode())
     return sorted(found.values())
 
 

@@ -6,6 +6,7 @@ import gzip
 import math
 import os
 import shutil
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -308,3 +309,55 @@ def test_columns_declared_anew_under_a_used_number_do_not_mix(field: Any, catalo
     catalog.refresh()
     assert {name: stat.last for name, stat in catalog.run("a1").metrics.items()} == {"a": 0.5, "b": 0.6, "c": 0.7}
     assert steps(catalog, metric="c") == [1]
+
+
+def test_numbers_of_any_size_are_kept(field: Any, catalog: Catalog) -> None:
+    field.run("a1", config={"seed": 1})
+    facts = field.home.runs / "a1" / "run.json"
+    facts.write_bytes(facts.read_bytes().replace(b'"seed":1', b'"seed":123456789012345678901234567890'))
+    author = field.author("a1")
+    line = b"[0,0,1,123456789012345678901234567890"
+    author.journal.append({"k": "columns", "id": 0, "names": ["n"]})
+    author.journal.write(b"%b,%d]\n" % (line, zlib.crc32(line)))
+    body = b'{"k":"summary","t":1,"set":{"x":123456789012345678901234567890}'
+    author.journal.write(b'%b,"crc":%d}\n' % (body, zlib.crc32(body)))
+    catalog.refresh()
+    row = catalog.run("a1")
+    assert row.config == {"seed": "123456789012345678901234567890"}
+    assert row.summary == {"x": "123456789012345678901234567890"}
+    assert row.metrics["n"].last == 123456789012345678901234567890.0
+    catalog.refresh()
+    assert catalog.run("a1") == row
+
+
+def test_a_link_to_nowhere_among_the_journals_is_passed_over(field: Any, catalog: Catalog) -> None:
+    field.author("a1").rows(LOSS, [[0, 0.5]]).end()
+    (field.home.runs / "a1" / "journal" / "w2.jsonl").symlink_to("nowhere")
+    catalog.refresh()
+    assert (catalog.run("a1").state, steps(catalog)) == ("finished", [0])
+
+
+def test_a_journal_that_cannot_be_read_is_named_and_tried_again(field: Any, catalog: Catalog) -> None:
+    field.author("a1").rows(LOSS, [[0, 0.5]]).end()
+    other = field.home.runs / "a1" / "journal" / "w2.jsonl"
+    other.mkdir()  # as good as one without permission, also for root
+    catalog.refresh()
+    assert "journal w2 cannot be read (Is a directory)" in catalog.run("a1").reason
+    other.rmdir()
+    field.author("a1", "w2").rows(("acc",), [[0, 1]]).end()
+    catalog.refresh()
+    row = catalog.run("a1")
+    assert (row.state, row.reason, set(row.metrics)) == ("finished", "", {"loss", "acc"})
+
+
+def test_a_run_that_has_facts_and_no_journal_never_started(field: Any, catalog: Catalog) -> None:
+    field.run("a1")
+    (field.home.runs / "a1" / "journal").rmdir()
+    catalog.refresh()
+    row = catalog.run("a1")
+    assert (row.state, row.reason) == ("lost", "never started")
+    assert catalog.refresh().changed == 0
+    (field.home.runs / "a1" / "journal").mkdir()
+    field.author("a1").rows(LOSS, [[0, 0.5]])
+    catalog.refresh()
+    assert catalog.run("a1").state == "running"

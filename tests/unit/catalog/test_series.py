@@ -89,6 +89,7 @@ def test_the_untagged_series_is_the_default(field: Any, catalog: Catalog) -> Non
     assert values(catalog, "a1") == [(0, 0.1)]
     assert values(catalog, "a1", tags={}) == [(0, 0.1)]
     assert values(catalog, "a1", tags={"fold": 1, "split": "val"}) == [(0, 0.2)]
+    assert values(catalog, "a1", tags={"fold": "1", "split": "val"}) == [(0, 0.2)]
     assert catalog.series(["a1"], "loss", tags={"split": "val"}) == {}
     assert catalog.run("a1").metrics.keys() == {"loss", "loss{fold=1,split=val}"}
     assert catalog.metric_tags("a1", "loss") == [{}, {"fold": 1, "split": "val"}]
