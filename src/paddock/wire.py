@@ -114,7 +114,7 @@ def _plain(value: Any, where: str, lossy: list[str], above: tuple[int, ...]) -> 
         return "<contains itself>" if id(value) in above else "<nested too deeply>"
     above = (*above, id(value))
     if kind.__module__.startswith("omegaconf"):  # a Mapping too, but one that raises at a missing value
-        value = _omegaconf(value)
+        return _plain(_omegaconf(value), where, lossy, above)
     if isinstance(value, Mapping):
         try:
             pairs = list(value.items())

@@ -36,7 +36,8 @@ class Garbage(msgspec.Struct, frozen=True):
 def unreferenced(home: Home, used: Iterable[str], *, grace: float = GRACE_SECONDS) -> Garbage:
     """What could be removed when `used` are all the digests (of snapshots and of diffs) that runs refer to.
 
-    Nothing younger than `grace` seconds counts: a run that is starting now may be about to refer to it.
+    Nothing younger than `grace` seconds counts: a run that is starting now may be about to refer to it
+    (and does not make what it finds look fresh more often than once an hour, so `grace` should be longer than that).
     """
     keep = set(used)
     manifests, size, damaged = [], 0, []

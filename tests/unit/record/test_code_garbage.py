@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -109,6 +111,33 @@ def test_what_killed_writers_left_is_swept_when_old(home: Home) -> None:
     assert len(garbage.asides) == 2
     code.remove(home, garbage)
     assert not list(home.code.rglob("*.tmp"))
+
+
+def test_writers_and_sweeps_at_once_lose_no_object_that_was_put(home: Home) -> None:
+    writer = """
+import os, sys
+from pathlib import Path
+from paddock.record import code
+from paddock.record.layout import Home
+from paddock.record.objects import object_path
+home = Home(Path(sys.argv[1]))
+data = sys.argv[2].encode()
+digest = code.put_object(home, data)
+for _ in range(400):
+    try:
+        os.utime(object_path(home, digest), (1, 1))  # it has been there for years
+    except FileNotFoundError:
+        pass
+    code.put_object(home, data)
+    assert code.get_object(home, digest) == data
+"""
+    arguments = [sys.executable, "-c", writer, str(home.path)]
+    writers = [subprocess.Popen([*arguments, str(number)]) for number in range(3)]
+    swept = 0
+    while any(process.poll() is None for process in writers):
+        swept += code.remove(home, code.unreferenced(home, []))
+    assert [process.wait() for process in writers] == [0, 0, 0]
+    assert swept > 0
 
 
 def test_foreign_files_in_the_store_are_left_alone(home: Home) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -66,9 +67,20 @@ def _snapshot(
     else:
         found["snapshot"] = put_manifest(home, keeper.entries) if keeper.entries else None
         found["files"], found["bytes"] = len(keeper.entries), keeper.bytes
-        sync_objects(home, keeper.new)
+        _sync_later(home, keeper.new)
     found["left_out"], found["left_out_count"] = keeper.left_out, keeper.left_out_count
     notes += keeper.notes
+
+
+def _sync_later(home: Home, digests: list[str]) -> None:
+    """500 new files take the disk 100 to 500 ms, for which no start should wait. Only a power cut in that moment costs
+    a file, and the next run with the same one writes it again."""
+    if not digests:
+        return
+    try:
+        threading.Thread(target=sync_objects, args=(home, digests), name="paddock-sync", daemon=True).start()
+    except RuntimeError:  # no more threads to be had: the kernel does it in its own time
+        pass
 
 
 def _own_script(script: Path | None, cwd: Path) -> Path | None:

@@ -66,10 +66,9 @@ def ask(arguments: tuple[str, ...], directory: str | Path, deadline: float, limi
             stderr=subprocess.PIPE,
             start_new_session=True,  # no terminal to prompt on, and one group to end
         )
-    except FileNotFoundError:
-        return Answer(b"", "git is not installed")
     except (OSError, ValueError, RuntimeError) as error:
-        return Answer(b"", f"git could not be started ({error})")
+        missing = isinstance(error, FileNotFoundError) and error.filename == "git"
+        return Answer(b"", "git is not installed" if missing else f"git could not be started ({error})")
     try:
         return _listen(process, deadline, limit)
     finally:

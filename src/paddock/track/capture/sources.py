@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -31,6 +32,8 @@ _RESULTS = frozenset(
 )
 _NESTED = 100  # repositories in repositories
 _VISITED = 100_000  # directory entries of a walk
+_CROWD = 10_000  # entries that make a directory one of data
+_LOOSE = 1000  # untracked files that do not look like source
 
 LeaveOut = Callable[[str, str], None]
 
@@ -85,7 +88,12 @@ def in_git(top: Path, besides: str | None, deadline: float, leave_out: LeaveOut)
         queue += [f"{prefix}{name.rstrip('/')}/" for name in (*modules, *(n for n in others if n.endswith("/")))]
     kept = [path for path in tracked if not _skipped(path, rules, besides)]
     loose = _without_results([path for path in loose if not _skipped(path, rules, besides)], leave_out)
-    return Listing(kept + sorted(loose, key=lambda path: not is_source(os.path.basename(path))), len(kept), loose)
+    likely = [path for path in loose if is_source(os.path.basename(path))]
+    known = set(likely)
+    others = [path for path in loose if path not in known]
+    for path in others[_LOOSE:]:
+        leave_out(path, f"one of more than {_LOOSE} untracked files that are no source")
+    return Listing(kept + likely + others[:_LOOSE], len(kept), loose)
 
 
 def _is_repository(top: Path, prefix: str) -> bool:
@@ -139,10 +147,14 @@ def by_walk(root: Path, besides: str | None, deadline: float, leave_out: LeaveOu
 def _listed(folder: str, prefix: str, leave_out: LeaveOut) -> list[tuple[str, bool]]:
     try:
         with os.scandir(folder) as scan:
-            return sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan)
+            found = list(islice(((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan), _CROWD + 1))
     except OSError as error:
         leave_out(prefix or ".", error.strerror or str(error))
         return []
+    if len(found) > _CROWD:
+        leave_out(prefix or ".", f"more than {_CROWD} entries: data, not code")
+        return []
+    return sorted(found)
 
 
 def _is_foreign(path: Path, name: str) -> bool:

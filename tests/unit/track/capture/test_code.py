@@ -309,6 +309,26 @@ def test_more_than_a_thousand_untracked_files_are_cut_and_noted(home: Home, repo
     assert found["files"] == 1005 + 3
 
 
+def test_a_crowd_of_untracked_data_is_cut_and_source_comes_first(home: Home, repo: Path) -> None:
+    (repo / "images").mkdir()
+    for number in range(1010):
+        (repo / "images" / f"{number}.jpg").touch()
+    (repo / "zz.py").touch()
+    found = take(home, repo / "train.py", repo)
+    assert found["files"] == 1000 + 4
+    assert found["left_out_count"] == 10
+    assert "zz.py" in kept(home, found)
+
+
+def test_outside_git_a_directory_of_data_is_passed_by(home: Home, project: Path) -> None:
+    (project / "texts").mkdir()
+    for number in range(10_001):
+        (project / "texts" / f"{number}.txt").touch()
+    found = take(home, project / "train.py", project)
+    assert set(kept(home, found)) == {"train.py"}
+    assert list(reasons(found)) == ["texts/"]
+
+
 def test_submodules_are_kept_when_checked_out_and_named_when_not(home: Home, repo: Path, tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
