@@ -24,7 +24,10 @@ Files = dict[str, Entry]
 
 def text_path(path: str) -> str:
     """A path as text that JSON and a terminal can hold, whatever bytes its name is made of."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    try:
+        return os.fsencode(path).decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # text that never was a name: a surrogate that stands for no byte
+        return wire.text(path)
 
 
 def file_entry(path: str, digest: str, size: int, executable: bool) -> Entry:

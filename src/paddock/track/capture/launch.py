@@ -7,6 +7,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from paddock.record.manifest import text_path
 from paddock.track.capture.host import process_identity
 
 _SLURM = {
@@ -74,11 +75,7 @@ def kubernetes_ids(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 
 def _chosen(environ: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    return {key: _text(environ[name]) for key, name in names.items() if environ.get(name)}
-
-
-def _text(value: str) -> str:
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return {key: text_path(environ[name]) for key, name in names.items() if environ.get(name)}
 
 
 def rank_of(environ: Mapping[str, str] = os.environ) -> Rank | None:
@@ -174,7 +171,7 @@ def _mpi_key(environ: Mapping[str, str]) -> str:
     """What mpirun gives to all of its processes on every host alike; failing that its own pid, good on one host."""
     slurm = _slurm_key(environ, step=True)
     names = ("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_hnp_uri", "I_MPI_HYDRA_UUID", "PALS_APID")
-    marks = [_text(environ[name]) for name in names if environ.get(name)]
+    marks = [text_path(environ[name]) for name in names if environ.get(name)]
     if marks:
         return ":".join(("mpi", slurm, *marks))
     if slurm and (_number(environ, "SLURM_JOB_NUM_NODES") or 1) > 1:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from paddock.record.manifest import text_path
+
 REDACTED = "<redacted>"
 VALUE_BYTES = 4096
 
@@ -76,10 +78,10 @@ def redact_variables(environ: Mapping[str, str]) -> dict[str, str]:
         if value.lower() not in _PLAIN_VALUES and _NAME.search(name) and name not in _PLAIN_NAMES:
             value = REDACTED
         elif len(value) <= 1 << 20:
-            value = _cut(redact_text(_text(value)))
+            value = _cut(redact_text(text_path(value)))
         else:
             value = REDACTED  # too long to look through
-        found[_text(name)] = value
+        found[text_path(name)] = value
     return found
 
 
@@ -87,7 +89,7 @@ def redact_argv(arguments: Iterable[str]) -> list[str]:
     """The command line with `--api-key=...`, `--token X`, `db.password=...` hidden, and nothing else changed."""
     found: list[str] = []
     hide = False
-    for argument in map(_text, arguments):
+    for argument in (text_path(str(argument)) for argument in arguments):
         if hide and not argument.startswith("--"):
             found.append(REDACTED)
             hide = False
@@ -99,11 +101,6 @@ def redact_argv(arguments: Iterable[str]) -> list[str]:
         else:
             found.append(redact_text(argument))
     return found
-
-
-def _text(value: str) -> str:
-    """Without the lone surrogates that stand for bytes outside UTF-8, which JSON cannot hold."""
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _cut(value: str) -> str:

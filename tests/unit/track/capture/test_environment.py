@@ -6,6 +6,7 @@ import importlib.metadata
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,9 +122,11 @@ def test_long_values_are_cut() -> None:
         (["sk-" + "a" * 30], [REDACTED]),
         (["--token", "--lr", "1"], ["--token", "--lr", "1"]),
         (["x\udcff"], ["x\\xff"]),
+        (["x\ud800"], ["x\\ud800"]),
+        ([7], ["7"]),
     ],
 )
-def test_secrets_on_the_command_line_are_hidden(given: list[str], shown: list[str]) -> None:
+def test_secrets_on_the_command_line_are_hidden(given: list[Any], shown: list[str]) -> None:
     assert redact_argv(given) == shown
 
 
