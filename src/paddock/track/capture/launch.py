@@ -84,7 +84,8 @@ def rank_of(environ: Mapping[str, str] = os.environ) -> Rank | None:
         found = reader(environ)
         if found is not None:
             # torchrun under srun: its own answer counts, also when it says "alone".
-            return found if found.world > 1 and 0 <= found.rank < found.world else None
+            together = found.world > 1 and 0 <= found.rank < found.world
+            return found._replace(key=text_path(found.key)) if together else None
     return None
 
 
