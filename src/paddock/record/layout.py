@@ -78,6 +78,9 @@ class Home:
         try:
             for directory in (self.runs, self.code):
                 directory.mkdir(parents=True, exist_ok=True)
+            ignore = self.path / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n")  # a home inside a work tree is nobody's source code
         except (PermissionError, FileExistsError, NotADirectoryError) as error:
             raise HomeError(
                 f"The home {self.path} cannot be made ({error.strerror or error}).",

@@ -17,6 +17,7 @@ from zlib import crc32
 
 from paddock import wire
 from paddock.record.journal import Columns, Journal
+from paddock.record.process import oom_kills
 from paddock.track import notice
 from paddock.track.keeper import Keeper
 from paddock.track.media import Media
@@ -178,8 +179,6 @@ class Recorder:
         return found
 
     def _beat(self) -> None:
-        from paddock.track.capture.host import oom_kills
-
         self._beats += 1
         self._journal.append_now({"k": "beat", "n": self._beats, "oom": oom_kills()})
         self._tell_dropped()

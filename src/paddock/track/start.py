@@ -15,10 +15,10 @@ from paddock import files, settings, wire
 from paddock.errors import HomeError, RunExists, RunNotFound, UsageError
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory, find_home, new_id
+from paddock.record.process import boot_id, oom_kills, start_ticks
 from paddock.record.scan import header, journal_files, last_step
 from paddock.settings import Settings
 from paddock.track import active, notice
-from paddock.track.capture import host as host_facts
 from paddock.track.capture.config import to_config
 from paddock.track.capture.launch import rank_of
 from paddock.track.ending import Hooks
@@ -216,7 +216,6 @@ def _continue_step(directory: RunDirectory, identity: Identity) -> int:
 
 def _open_journal(directory: RunDirectory, role: str, attempt: int, identity: Identity, chosen: Settings) -> Journal:
     writer = writer_name()
-    start, boot = host_facts.process_identity(os.getpid())
     return Journal(
         directory.journals / f"{writer}.jsonl",
         {
@@ -225,14 +224,14 @@ def _open_journal(directory: RunDirectory, role: str, attempt: int, identity: Id
             "role": role,
             "host": socket.gethostname(),
             "pid": os.getpid(),
-            "start": start,
-            "boot": boot,
+            "start": start_ticks(os.getpid()),
+            "boot": boot_id(),
             "rank": identity.rank,
             "world": identity.world,
             "attempt": attempt,
             "user": _user(),
             "paddock": __version__,
-            "oom": host_facts.oom_kills(),
+            "oom": oom_kills(),
         },
         pending_bytes=chosen.pending_bytes,
     )

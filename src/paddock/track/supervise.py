@@ -14,8 +14,8 @@ from types import FrameType
 from paddock.errors import RunExists, RunNotFound
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory
+from paddock.record.process import boot_id, oom_kills, start_ticks
 from paddock.record.scan import header, journal_files
-from paddock.track.capture import host
 from paddock.track.identity import next_attempt
 
 
@@ -38,7 +38,7 @@ def begin(home: Home, run_id: str, resume: str | None) -> tuple[RunDirectory, in
 
 def supervise(command: Sequence[str], environ: dict[str, str], directory: RunDirectory, attempt: int) -> int:
     """The command's exit code, 128 + N when signal N ended it."""
-    kills_before = host.oom_kills()
+    kills_before = oom_kills()
     child = subprocess.Popen(list(command), env=environ)
 
     def forward(number: int, frame: FrameType | None) -> None:
@@ -54,14 +54,13 @@ def supervise(command: Sequence[str], environ: dict[str, str], directory: RunDir
         for number, handler in before.items():
             signal.signal(number, handler)
     if directory.journals.is_dir():  # the child got as far as making the run
-        killed = host.oom_kills() > kills_before >= 0 and code == -signal.SIGKILL
+        killed = oom_kills() > kills_before >= 0 and code == -signal.SIGKILL
         _record(directory, attempt, code, killed)
     return code if code >= 0 else 128 - code
 
 
 def _record(directory: RunDirectory, attempt: int, code: int, oom: bool) -> None:
     writer = writer_name()
-    start, boot = host.process_identity(os.getpid())
     journal = Journal(
         directory.journals / f"{writer}.jsonl",
         {
@@ -70,8 +69,8 @@ def _record(directory: RunDirectory, attempt: int, code: int, oom: bool) -> None
             "role": "supervisor",
             "host": os.uname().nodename,
             "pid": os.getpid(),
-            "start": start,
-            "boot": boot,
+            "start": start_ticks(os.getpid()),
+            "boot": boot_id(),
             "attempt": attempt,
         },
     )

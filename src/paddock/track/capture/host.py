@@ -100,20 +100,3 @@ def _gpus() -> list[dict[str, str]]:
             values[key.strip()] = value.strip()
         found.append({"name": values.get("Model", ""), "uuid": values.get("GPU UUID", ""), "bus": name})
     return found
-
-
-def process_identity(pid: int | None = None) -> tuple[str, str]:
-    """(the process's start in clock ticks, the boot's id): with the pid they name a process for ever. Empty texts
-    where there is no /proc, or no such process."""
-    text = _read(f"/proc/{pid or os.getpid()}/stat")
-    # The second field is the program's name in brackets, which may itself hold spaces and brackets.
-    fields = text.rpartition(")")[2].split()
-    return (fields[19] if len(fields) > 19 else ""), _read("/proc/sys/kernel/random/boot_id").strip()
-
-
-def oom_kills() -> int:
-    """How many processes the kernel has killed for want of memory since the boot; -1 when it does not say."""
-    for line in _read("/proc/vmstat").splitlines():
-        if line.startswith("oom_kill "):
-            return int(line.split()[1])
-    return -1

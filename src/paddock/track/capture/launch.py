@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from paddock.record.manifest import text_path
-from paddock.track.capture.host import process_identity
+from paddock.record.process import start_ticks
 
 _SLURM = {
     "job_id": "SLURM_JOB_ID",
@@ -112,7 +112,7 @@ def _torch_key(environ: Mapping[str, str], world: int) -> str:
         # The agent is the parent of all ranks and outlives their restarts.
         parent = os.getppid()
         restartable = "" if agent else f":{port}"
-        return f"torch:{socket.gethostname()}:{parent}:{process_identity(parent)[0]}:{run}{restartable}"
+        return f"torch:{socket.gethostname()}:{parent}:{start_ticks(parent)}:{run}{restartable}"
     # Without Slurm this is all that the nodes have in common: a launch with the same address, port and id as an
     # earlier one continues it. torchrun's --rdzv-id tells them apart.
     return f"{slurm}:{run}" if slurm else f"torch:{environ.get('MASTER_ADDR', '')}:{port}:{run}"
@@ -178,4 +178,4 @@ def _mpi_key(environ: Mapping[str, str]) -> str:
     if slurm and (_number(environ, "SLURM_JOB_NUM_NODES") or 1) > 1:
         return f"mpi:{slurm}"
     parent = os.getppid()
-    return f"mpi:{slurm}:{socket.gethostname()}:{parent}:{process_identity(parent)[0]}"
+    return f"mpi:{slurm}:{socket.gethostname()}:{parent}:{start_ticks(parent)}"

@@ -1,0 +1,50 @@
+"""Telling a process from a later one with the same pid."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paddock.record import process
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
+
+
+def test_a_process_is_named_by_its_start_and_the_boot() -> None:
+    assert len(process.boot_id()) == 36
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        start = process.start_ticks(child.pid)
+        assert int(start) >= int(process.start_ticks(os.getpid()))
+        assert process.exists(child.pid, start)
+        assert process.exists(child.pid, "")
+        assert not process.exists(child.pid, "1")
+    finally:
+        child.communicate(b"\n")
+    assert not process.exists(child.pid, start)
+
+
+def test_a_dead_child_that_nobody_has_waited_for_is_gone() -> None:
+    child = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
+    child.stdout.read()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert process.start_ticks(child.pid) == ""
+    child.communicate()
+
+
+def test_brackets_in_a_programs_name_do_no_harm(tmp_path: Path) -> None:
+    program = tmp_path / "a) b (c"
+    program.symlink_to("/bin/cat")
+    child = subprocess.Popen([program], stdin=subprocess.PIPE)
+    try:
+        assert int(process.start_ticks(child.pid)) >= int(process.start_ticks(os.getpid()))
+    finally:
+        child.communicate()
+
+
+def test_the_kernels_count_of_memory_kills_is_a_number() -> None:
+    assert process.oom_kills() >= -1
