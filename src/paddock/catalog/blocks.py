@@ -30,6 +30,7 @@ class Table(NamedTuple):
     marks: list[Mark]
     rising: bool
     damaged: int
+    latest: float  # of the times
 
 
 class Mark(NamedTuple):
@@ -54,21 +55,22 @@ def transpose(rows: list[Row], width: int, opened: float) -> Table:
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * (width + 4)
     try:
         steps = array("q", columns[1])
-        times = array("d", [opened + ms / 1000 for ms in columns[2]])
+        moments = [opened + ms / 1000 for ms in columns[2]]
+        times = array("d", moments)
     except (TypeError, ValueError, OverflowError):
         good = [row for row in rows if _placed(row)]
         if len(good) == len(rows):  # cannot be, but must not recurse for ever
             raise
         rest = transpose(good, width, opened)
         return rest._replace(damaged=rest.damaged + damaged + len(rows) - len(good))
-    rising = all(map(lt, steps, islice(steps, 1, None)))
+    rising = all(map(lt, columns[1], islice(columns[1], 1, None)))
     values, marks = [], []
     for column in columns[3 : 3 + width]:
         found, clean = to_array(column)
         values.append(found)
         made = mark(steps, times, found if clean is None else clean, rising, clean is not None)
         marks.append(made if found.typecode == "q" else _as_floats(made))
-    return Table(steps, times, values, marks, rising, damaged)
+    return Table(steps, times, values, marks, rising, damaged, max(moments, default=0.0))
 
 
 def to_array(column: Sequence[Any]) -> tuple[array[Any], Sequence[Any] | None]:

@@ -28,7 +28,9 @@ _BACK_OFF_AFTER, _BACK_OFF_MOST = 3600.0, 600.0  # seconds
 
 class Counts:
     def __init__(self) -> None:
-        self.new = self.changed = self.bytes = self.lines = self.damaged = 0
+        self.new: set[str] = set()
+        self.changed: set[str] = set()
+        self.bytes = self.lines = self.damaged = 0
 
 
 class Late(Exception):
@@ -81,7 +83,7 @@ class RunIngest:
     def _load(self) -> None:
         found = self.db.execute("SELECT key FROM runs WHERE id = ?", (self.id,)).fetchone()
         if found is None:
-            self.counts.new += 1
+            self.counts.new.add(self.id)
             self.fresh = True
             self.key = (
                 self.db.execute(
@@ -92,7 +94,7 @@ class RunIngest:
                 or 0
             )
             return
-        self.counts.changed += 1
+        self.counts.changed.add(self.id)
         self.key = found[0]
         row = self.db.execute("SELECT registers FROM cards WHERE run = ?", (self.key,)).fetchone()
         if row is not None:
@@ -255,7 +257,7 @@ class RunIngest:
             tail.add(table)
             for entry, mark in zip(entries, table.marks, strict=True):
                 entry.add(mark, seen.attempt, key)
-            seen.seen = max(seen.seen, max(table.times))
+            seen.seen = max(seen.seen, table.latest)
 
     def _tail(self, key: int, seen: Seen, columns: int) -> tuple[Tail, list[Entry]]:
         known = self.tails.get((key, columns))

@@ -58,7 +58,13 @@ def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
     if changed or removed:
         _write(db, home, changed, removed, now, counts)
     return Refreshed(
-        counts.new, counts.changed, len(removed), counts.bytes, counts.lines, counts.damaged, listing.foreign
+        new=len(counts.new),
+        changed=len(counts.changed - counts.new),
+        removed=len(removed),
+        bytes=counts.bytes,
+        lines=counts.lines,
+        damaged=counts.damaged,
+        foreign=listing.foreign,
     )
 
 
