@@ -42,39 +42,23 @@ def parse(data: bytes) -> Chunk:
             return _parse_each(lines, size, torn)
         if len(values) != len(lines):  # blank lines
             return _parse_each(lines, size, torn)
-        sums = list(map(crc32, [line[: line.rfind(b",")] for line in lines]))
-        return _sorted(values, sums, size, torn)
-
-
-def _sorted(values: list[Any], sums: list[int], size: int, torn: int) -> Chunk:
-    """Rows by their columns, and records. Where every row of a stretch is whole and of the same columns, which is
-    nearly always, they are checked all at once."""
-    tables: dict[int, list[Row]] = {}
-    records: list[dict[str, Any]] = []
-    damaged, count = 0, len(values)
-    others = [i for i, value in enumerate(values) if type(value) is not list]
-    for i in others:
-        value = values[i]
-        if type(value) is dict and value.pop("crc", None) == sums[i] and "k" in value:
-            records.append(value)
-        else:
+        tables: dict[int, list[Row]] = {}
+        records: list[dict[str, Any]] = []
+        damaged = 0
+        sums = map(crc32, [line[: line.rfind(b",")] for line in lines])
+        for value, checksum in zip(values, sums, strict=True):
+            if type(value) is list:
+                if len(value) >= 4 and value[-1] == checksum and type(value[0]) is int:
+                    try:
+                        tables[value[0]].append(value)
+                    except KeyError:
+                        tables[value[0]] = [value]
+                    continue
+            elif type(value) is dict and value.pop("crc", None) == checksum and "k" in value:
+                records.append(value)
+                continue
             damaged += 1
-    if others:
-        sums = [checksum for value, checksum in zip(values, sums, strict=True) if type(value) is list]
-        values = [value for value in values if type(value) is list]
-    if values and min(map(len, values)) >= 4 and [value[-1] for value in values] == sums:
-        first = values[0][0]
-        if type(first) is int and [value[0] for value in values].count(first) == len(values):
-            return Chunk({first: values}, records, size, count, damaged, torn)
-    for value, checksum in zip(values, sums, strict=True):
-        if len(value) >= 4 and value[-1] == checksum and type(value[0]) is int:
-            try:
-                tables[value[0]].append(value)
-            except KeyError:
-                tables[value[0]] = [value]
-        else:
-            damaged += 1
-    return Chunk(tables, records, size, count, damaged, torn)
+    return Chunk(tables, records, size, len(lines), damaged, torn)
 
 
 def _parse_each(lines: list[bytes], size: int, torn: int) -> Chunk:
