@@ -86,7 +86,7 @@ def write_run(
     output: str | None = None,
     **facts: Any,
 ) -> RunDirectory:
-    """A run on disk as a training process would have left it."""
+    """A run on disk as a training process would have left it; the points of acc@val are tagged."""
     directory = RunDirectory(home.runs / run_id)
     for path in (directory.journals, directory.output, directory.files):
         path.mkdir(parents=True)
@@ -113,13 +113,22 @@ def write_run(
     }
     directory.facts.write_bytes(wire.dumps(wire.plain(run | facts).value))
     header = {
-        **{"run": run_id, "writer": "box-1-aa", "role": "main", "host": os.uname().nodename, "pid": os.getpid()},
-        **{"start": "", "boot": _boot(), "rank": None, "world": None, "attempt": 1, "user": "ann", "paddock": "0"},
+        "run": run_id,
+        "writer": "box-1-aa",
+        "role": "main",
+        "host": os.uname().nodename,
+        "pid": os.getpid(),
+        "start": "",
+        "boot": _boot(),
+        "rank": None,
+        "attempt": 1,
         "oom": -1,
     }
     journal = Journal(directory.journals / "box-1-aa.jsonl", header)
     for number, (metric, values) in enumerate((points or {}).items()):
-        journal.append({"k": "columns", "id": number, "names": [metric]})
+        base, _, split = metric.partition("@")
+        tags = {"tags": {"split": split, "fold": 1}} if split else {}
+        journal.append({"k": "columns", "id": number, "names": [base], **tags})
         for step, value in enumerate(values):
             journal.write(wire.row_line([number, step, step * 10, value]))
     for record in records or []:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from paddock.compare.select import parse, select, sort_runs
+from paddock.compare.select import parse, select
 from paddock.errors import QueryError, RunNotFound
 from paddock.model import RunRow
 
@@ -33,4 +33,4 @@ def named_or_queried(catalog: Catalog, words: Sequence[str]) -> list[RunRow]:
             if any(_QUERY.search(word) for word in words):
                 raise
             raise unknown from None
-    return sort_runs(select(catalog.runs(), query), "-created")
+    return select(catalog.runs(), query)

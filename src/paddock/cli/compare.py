@@ -7,7 +7,7 @@ import click
 from paddock.cli.choose import named_or_queried
 from paddock.cli.command import Session, verb
 from paddock.compare.diff import differing_keys
-from paddock.compare.fields import MISSING, metric_names
+from paddock.compare.fields import MISSING, metric_names, spelled_out
 from paddock.compare.grouped import GroupedTable, group_runs
 from paddock.compare.stats import STATS, goal_of
 from paddock.compare.table import check_keys
@@ -40,7 +40,7 @@ def compare(
         check_metric(metric, runs)
     check_keys(by, runs)
     keys = list(by) or differing_keys([run.config for run in runs], seeds=False)
-    names = list(metrics) or metric_names(runs)
+    names = spelled_out(metrics, runs) or metric_names(runs)
     if sort is not None:
         check_keys([sort.lstrip("+-")], runs)
     table = group_runs(runs, keys, names, stat)

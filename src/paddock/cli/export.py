@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from paddock import wire
+from paddock.catalog.metrics import label, tags_text
 from paddock.cli.choose import named_or_queried
 from paddock.cli.command import Session, verb
 from paddock.cli.output import json_value
@@ -19,7 +20,7 @@ from paddock.cli.shape import run_json
 from paddock.compare.points import FORMATS, whole_file, write_frame, write_points, write_text
 from paddock.compare.select import text_of
 from paddock.compare.table import RunTable
-from paddock.compare.text import size
+from paddock.compare.text import many, size
 from paddock.compare.view import check_metric
 from paddock.errors import UsageError
 from paddock.model import RunRow
@@ -85,7 +86,10 @@ def _batches(catalog: Catalog, ids: list[str], metrics: tuple[str, ...]) -> Iter
     if not metrics:
         yield from catalog.points(ids)
     for metric in dict.fromkeys(metrics):
-        yield from catalog.points(ids, metric)
+        base = metric.partition("{")[0] if metric.endswith("}") else metric
+        for batch in catalog.points(ids, base):
+            if base == metric or label(base, tags_text(batch.tags)) == metric:
+                yield batch
 
 
 def _write_runs(session: Session, runs: list[RunRow], kind: str, path: Path | None) -> int:
@@ -121,5 +125,5 @@ def _report(session: Session, path: Path | None, kind: str, runs: int, points: i
     found = {"path": str(path), "format": kind, "runs": runs, "bytes": written}
     session.out.json(found if points is None else {**found, "points": points})
     session.out.bare(str(path))
-    what = f"{runs:,} runs" if points is None else f"{points:,} points of {runs:,} runs"
+    what = many(runs, "run") if points is None else f"{many(points, 'point')} of {many(runs, 'run')}"
     session.out.line(f"{path}: {what}, {size(written)}")

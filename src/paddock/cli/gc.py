@@ -11,7 +11,7 @@ import click
 from paddock import files, wire
 from paddock.cli.command import Session, verb
 from paddock.cli.rm import delete, disk_size
-from paddock.compare.text import size
+from paddock.compare.text import many, size
 from paddock.errors import Damaged
 from paddock.model import RUNNING
 from paddock.record import code
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HELP = """Free space: empty the trash, and remove code snapshots older than a day that no run refers to.
 
---pack compresses the journals of ended runs (about five times smaller); every point stays readable as before, and a
+--pack compresses the journals of ended runs (to less than half); every point stays readable as before, and a
 packed journal is compared byte for byte with the plain one before that goes.
 """
 
@@ -133,14 +133,16 @@ def _report(session: Session, freed: Freed, pack: bool) -> None:
     out.fields(
         [
             ("trash", f"{size(freed.trash)} {would}removed"),
-            ("code", f"{size(freed.code)} {would}removed ({freed.code_objects} objects)"),
+            ("code", f"{size(freed.code)} {would}removed ({many(freed.code_objects, 'object')})"),
         ],
         indent=0,
     )
     if pack and freed.dry_run:
-        out.line(f"{freed.packed_journals} journals would be packed, {size(freed.packed_from)}")
+        out.line(f"{many(freed.packed_journals, 'journal')} would be packed, {size(freed.packed_from)}")
     elif pack:
-        out.line(f"{freed.packed_journals} journals packed: {size(freed.packed_from)} -> {size(freed.packed_to)}")
+        out.line(
+            f"{many(freed.packed_journals, 'journal')} packed: {size(freed.packed_from)} -> {size(freed.packed_to)}"
+        )
     elif not freed.bytes:
         out.note("paddock gc --pack compresses the journals of ended runs.")
     for note in freed.notes:

@@ -160,9 +160,12 @@ def _again(
 
 
 def _read(path: Path, at: int) -> bytes:
-    with open(path, "rb", buffering=0) as file:
-        file.seek(at)
-        return file.read(1 << 20) or b""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            file.seek(at)
+            return file.read(1 << 20) or b""
+    except FileNotFoundError:  # removed under us: the catalog will say so
+        return b""
 
 
 def _emit(out: Output, data: bytes, raw: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from paddock.cli.command import Session, verb
-from paddock.cli.output import Cell
+from paddock.cli.output import JSON, UNLIMITED, Cell
 from paddock.cli.shape import STATE_STYLES, run_json
 from paddock.compare.diff import differing_keys
 from paddock.compare.fields import lookup, metric_names
@@ -56,7 +56,7 @@ def ls(
     check_keys([key.lstrip("+-") for key in keys], every)
     asked = [name.strip() for name in columns.split(",") if name.strip()] if columns else []
     check_keys([name.removeprefix("+") for name in asked], every)
-    found = sort_runs(select(every, tree, now), *(keys or ["-created"]), now=now)
+    found = sort_runs(select(every, tree, now), *keys, now=now)
     if limit is None and session.out.terminal and session.out.human and not everything:
         limit = TERMINAL_LIMIT
     shown = found if limit is None or everything else found[:limit]
@@ -67,10 +67,11 @@ def _print(session: Session, shown: list[RunRow], total: int, every: int, asked:
     out = session.out
     names = [name for name in asked if not name.startswith("+")]
     extra = [name[1:] for name in asked if name.startswith("+")]
-    if names:
-        out.json({"runs": [{name: lookup(run, name, now) for name in names + extra} for run in shown], "total": total})
-    else:
-        out.json({"runs": [run_json(run, now) for run in shown], "total": total})
+    if out.mode == JSON:  # ten thousand runs take a second to shape: not for nothing
+        rows = [
+            {name: lookup(run, name, now) for name in names + extra} if names else run_json(run, now) for run in shown
+        ]
+        out.json({"runs": rows, "total": total})
     for run in shown:
         out.bare(run.id)
     if not shown:
@@ -91,6 +92,8 @@ def usual_columns(runs: Sequence[RunRow], room: int, now: float, extra: Sequence
     config = [f"config.{key}" for key in differing_keys([run.config for run in runs])]
     metrics = [f"last.{name}" for name in metric_names(runs)[:6]]
     shown = [*_ALWAYS, *counters, *marks, *extra]
+    if room >= UNLIMITED:
+        return [*_ALWAYS, *marks, *config[:12], *metrics, *extra, *counters]
     room -= sum(min(_wide(runs, name, now), _NAME_ROOM) for name in shown)
     admitted = set()
     for name in [*metrics[:2], *config[:12], *metrics[2:]]:

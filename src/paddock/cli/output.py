@@ -21,6 +21,7 @@ from paddock.compare.text import aligned, clean, width
 
 Cell = str | tuple[str, str]  # text, or text and a style of rich
 HUMAN, JSON, QUIET = "human", "json", "quiet"
+UNLIMITED = 1 << 20  # columns of a pipe
 
 
 class Output:
@@ -38,7 +39,7 @@ class Output:
     @cached_property
     def width(self) -> int:
         """Columns of the terminal; without one nothing is ever cut."""
-        return shutil.get_terminal_size((80, 24)).columns if self.terminal else 1 << 20
+        return shutil.get_terminal_size((80, 24)).columns if self.terminal else UNLIMITED
 
     def json(self, value: Any) -> None:
         """The result, when --json was asked for; nothing otherwise."""

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-import platform
+import re
 import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import click
 
+from paddock import wire
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Output
 from paddock.cli.shape import label
 from paddock.compare.diff import DiffRow, diff_packages
 from paddock.compare.fields import MISSING
+from paddock.compare.text import many
 from paddock.errors import NotFound, Refused
 from paddock.model import RunRow
 from paddock.record import code as code_store
@@ -80,22 +81,24 @@ def reproduce(session: Session, run: str, into: Path | None, execute: bool, forc
 
 def make_plan(row: RunRow, facts: dict[str, Any], directory: Path) -> Plan:
     code = facts.get("code") or {}
-    notes = [*_left_out(code), *_machine(facts)]
+    python = _interpreter(str(facts.get("executable") or ""))
+    notes = [*_left_out(code), *_machine(facts, python)]
     root, was = str(code.get("root") or ""), str(facts.get("cwd") or "")
     inside = _below(was, root)
     if inside is None:
         notes.append(f"the run was started in {was}, outside of its code: relative paths may mean something else")
     cwd = directory / (inside or "")
-    command = list(row.command)
-    if command and (script := code.get("script")) and not command[0].endswith((".py", ".pyc")):
-        notes.append(f"its script was {script}")
-    executable = str(facts.get("executable") or "")
-    if command and command[0] not in (executable, sys.executable) and not _is_python(command[0]):
-        command.insert(0, sys.executable)
-    elif command and _is_python(command[0]):
-        command[0] = sys.executable
-    moved = [_moved(word, root, directory) for word in command]
-    return Plan(directory, cwd if cwd.is_dir() else directory, tuple(moved), tuple(notes))
+    command = [_moved(word, root, directory) for word in row.command]
+    if command and _is_python(command[0]):
+        command[0] = python
+    elif command and command[0].endswith(".py"):
+        command.insert(0, python)
+    return Plan(directory, cwd if cwd.is_dir() else directory, tuple(command), tuple(notes))
+
+
+def _interpreter(recorded: str) -> str:
+    """The run's own python where it still is; else ours."""
+    return recorded if recorded and os.access(recorded, os.X_OK) and os.path.isfile(recorded) else sys.executable
 
 
 def _is_python(word: str) -> bool:
@@ -126,16 +129,16 @@ def _left_out(code: dict[str, Any]) -> list[str]:
     return [f"{count} files were not kept in the snapshot: {', '.join(named[:5])}{' ...' if count > 5 else ''}"]
 
 
-def _machine(facts: dict[str, Any]) -> list[str]:
+def _machine(facts: dict[str, Any], python: str) -> list[str]:
     environment = facts.get("environment") or {}
+    version, installed = _look(python)
     notes = []
-    then, now = str(environment.get("python") or ""), platform.python_version()
-    if then and then.split()[0] != now:
-        notes.append(f"python was {then.split()[0]}, here it is {now}")
+    then = (str(environment.get("python") or "").split() or [""])[0]
+    if then and version and then != version:
+        notes.append(f"python was {then}, here it is {version}")
     recorded = environment.get("packages") or {}
-    if recorded:
-        here = {name.lower(): version for name, version in _installed().items()}
-        rows = diff_packages([{k.lower(): v for k, v in recorded.items()}, here])
+    if recorded and installed:
+        rows = diff_packages([{_canonical(k): v for k, v in one.items()} for one in (recorded, installed)])
         differing = [row for row in rows if row.values[0] is not MISSING]
         if differing:
             more = f" and {len(differing) - 10} more" if len(differing) > 10 else ""
@@ -143,22 +146,35 @@ def _machine(facts: dict[str, Any]) -> list[str]:
     return notes
 
 
+def _canonical(name: str) -> str:
+    """Names of packages are compared as the packaging standard says: My_Package is my-package."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def _package(row: DiffRow) -> str:
     then, now = row.values
     return f"{row.key} {then} (here {'missing' if now is MISSING else now})"
 
 
-def _installed() -> dict[str, str]:
-    found = {}
-    for distribution in metadata.distributions():
-        name = distribution.metadata["Name"]
-        if name:
-            found[name] = distribution.version
-    return found
+_LOOK = (
+    "import json, platform, importlib.metadata as m\n"
+    "found = {d.metadata['Name']: d.version for d in m.distributions() if d.metadata['Name']}\n"
+    "print(json.dumps([platform.python_version(), found]))"
+)
+
+
+def _look(python: str) -> tuple[str, dict[str, str]]:
+    """The version of an interpreter and its packages, asked of itself; nothing when it does not answer."""
+    try:
+        told = subprocess.run([python, "-c", _LOOK], capture_output=True, timeout=30, check=True)
+        version, installed = wire.loads(told.stdout)
+    except (OSError, subprocess.SubprocessError, wire.DecodeError, ValueError):
+        return "", {}
+    return version, installed
 
 
 def _print(out: Output, plan: Plan, restored: int) -> None:
-    out.note(f"{restored} files in {plan.directory}")
+    out.note(f"{many(restored, 'file')} in {plan.directory}")
     for note in plan.notes:
         out.note(f"note: {note}")
     out.line(plan.line)

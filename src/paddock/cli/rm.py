@@ -15,7 +15,7 @@ from paddock.cli.command import Session, verb
 from paddock.cli.ls import cells, fit
 from paddock.cli.output import JSON, Output
 from paddock.cli.shape import label, short
-from paddock.compare.text import size
+from paddock.compare.text import many, size
 from paddock.errors import NotFound, Refused
 from paddock.files import sync_directory
 from paddock.model import RUNNING, RunRow
@@ -72,7 +72,7 @@ def _list(out: Output, runs: list[RunRow]) -> None:
 
 
 def _count(runs: list[RunRow]) -> str:
-    return "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    return many(len(runs), "run")
 
 
 def _confirm(out: Output, runs: list[RunRow], total: int) -> None:

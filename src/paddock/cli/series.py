@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from paddock import wire
 from paddock.cli.command import Session, verb
 from paddock.compare.align import align
+from paddock.compare.select import text_of
 from paddock.compare.text import number
 from paddock.compare.view import check_metric, resolve
 from paddock.errors import MetricNotFound, UsageError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def series(
     session: Session, run: str, metrics: tuple[str, ...], rank: int | None, tags: tuple[str, ...], as_csv: bool
 ) -> None:
-    wanted = dict(_tag(item) for item in tags) or None
+    wanted = dict(_tag(item) for item in tags)
     with session.catalog() as catalog:
         row = catalog.run(run)
         found = {metric: _fetch(catalog, row, metric, rank, wanted) for metric in dict.fromkeys(metrics)}
@@ -45,25 +45,38 @@ def series(
     _print(session, found, as_csv)
 
 
-def _fetch(catalog: Catalog, row: RunRow, metric: str, rank: int | None, tags: dict[str, Any] | None) -> Series:
+def _fetch(catalog: Catalog, row: RunRow, metric: str, rank: int | None, tags: dict[str, str]) -> Series:
     check_metric(metric, [row])
-    name, chosen = resolve(catalog, [row], metric, tags)
+    name, chosen = resolve(catalog, [row], metric, _tag_set(catalog, row, metric, tags) if tags else None)
     found = catalog.series([row.id], name, rank=rank, tags=chosen)
     if row.id not in found:
-        known = [str(one) for one in catalog.metric_tags(row.id, metric) if one]
-        hint = f"Its tags: {', '.join(known[:10])}." if known else "Leave --rank and --tags away."
-        raise MetricNotFound(f"Run {row.id} has no points of {metric!r} with this rank and these tags.", hint=hint)
+        raise MetricNotFound(f"Rank {rank} of run {row.id} has no points of {metric!r}.", hint="Leave --rank away.")
     return found[row.id]
 
 
-def _tag(item: str) -> tuple[str, Any]:
+def _tag_set(catalog: Catalog, row: RunRow, metric: str, wanted: dict[str, str]) -> dict[str, Any]:
+    """The one set of tags that has all those asked for, compared as they are typed: 1 is also "1"."""
+    known = catalog.metric_tags(row.id, metric)
+    fitting = [tags for tags in known if all(key in tags and text_of(tags[key]) == v for key, v in wanted.items())]
+    if len(fitting) == 1:
+        return fitting[0]
+    listed = "; ".join(_spelled(tags) for tags in (fitting or known)[:10] if tags) or "none"
+    if fitting:
+        raise UsageError(
+            f"{metric!r} of run {row.id} was logged with several such sets of tags.", hint=f"Name one: {listed}."
+        )
+    raise MetricNotFound(f"Run {row.id} has no points of {metric!r} with these tags.", hint=f"Its tags: {listed}.")
+
+
+def _spelled(tags: dict[str, Any]) -> str:
+    return " ".join(f"{key}={text_of(value)}" for key, value in tags.items())
+
+
+def _tag(item: str) -> tuple[str, str]:
     key, sign, text = item.partition("=")
     if not sign or not key:
         raise UsageError(f"{item!r} is no tag.", hint="Write --tags KEY=VALUE.")
-    try:
-        return key, wire.loads(text.encode())
-    except wire.DecodeError:
-        return key, text
+    return key, text
 
 
 def _print(session: Session, found: dict[str, Series], as_csv: bool) -> None:

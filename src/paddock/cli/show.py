@@ -14,7 +14,7 @@ from paddock.cli.output import Cell, Output
 from paddock.cli.shape import STATE_STYLES, label, run_json, short
 from paddock.compare.fields import duration, flatten
 from paddock.compare.stats import goal_of
-from paddock.compare.text import age, cell, moment, number, size, span
+from paddock.compare.text import age, cell, many, moment, number, size, span
 from paddock.model import MetricStat, RunRow, Writer
 
 _KINDS = ("mark", "alert", "artifact", "use", "end", "exit", "file", "image", "table", "note", "runtime")
@@ -81,15 +81,15 @@ def _head(out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow
         ("children", ", ".join(label(child) for child in children[:_SHOWN])),
         ("notes", row.notes),
         ("path", row.path),
-        ("damaged", (f"{row.damaged} journal lines could not be read", "red") if row.damaged else ""),
-        ("dropped", (f"{row.dropped} values could not be recorded", "red") if row.dropped else ""),
+        ("damaged", (f"{many(row.damaged, 'journal line')} could not be read", "red") if row.damaged else ""),
+        ("dropped", (f"{many(row.dropped, 'value')} could not be recorded", "red") if row.dropped else ""),
     ]
     out.fields(pair for pair in pairs if pair[1])
 
 
 def _machine(host: dict[str, Any]) -> str:
     gpus = host.get("gpus") or []
-    parts = [f"{host['cpus']} cpus" if host.get("cpus") else "", f"{len(gpus)} gpus" if gpus else ""]
+    parts = [many(host["cpus"], "cpu") if host.get("cpus") else "", many(len(gpus), "gpu") if gpus else ""]
     found = ", ".join(filter(None, parts))
     return f"({found})" if found else ""
 
@@ -107,8 +107,8 @@ def _code(row: RunRow, code: dict[str, Any]) -> str:
     if not row.code:
         return str(code.get("note") or "")
     left_out = f", {code['left_out_count']} left out" if code.get("left_out_count") else ""
-    many = f" ({code['files']} files, {size(code.get('bytes') or 0)}{left_out})" if code.get("files") else ""
-    return row.code[:12] + many
+    kept = f" ({many(code['files'], 'file')}, {size(code.get('bytes') or 0)}{left_out})" if code.get("files") else ""
+    return row.code[:12] + kept
 
 
 def _ending(out: Output, row: RunRow, ends: list[dict[str, Any]]) -> None:
@@ -177,7 +177,7 @@ def _processes(out: Output, writers: list[Writer], now: float) -> None:
 
 
 def _trouble(writer: Writer) -> str:
-    found = [f"{writer.damaged} lines damaged"] if writer.damaged else []
+    found = [f"{many(writer.damaged, 'line')} damaged"] if writer.damaged else []
     found += [f"{count} dropped: {why}" for why, count in writer.dropped.items() if count]
     return ", ".join(found)
 
@@ -231,4 +231,4 @@ def _version(record: dict[str, Any]) -> str:
 def _artifact(record: dict[str, Any]) -> str:
     files = record.get("files") or {}
     total = sum(int(file.get("size") or 0) for file in files.values() if isinstance(file, dict))
-    return f"{record.get('type') or 'artifact'}, {len(files)} files, {size(total)}"
+    return f"{record.get('type') or 'artifact'}, {many(len(files), 'file')}, {size(total)}"

@@ -107,3 +107,13 @@ def metric_names(runs: Iterable[RunRow]) -> list[str]:
         for name in run.metrics:
             counts[name] = counts.get(name, 0) + 1
     return sorted(counts, key=lambda name: (-counts[name], name))
+
+
+def spelled_out(metrics: Iterable[str], runs: Iterable[RunRow]) -> list[str]:
+    """The metrics by the names that runs list them by: acc may stand for acc{split=val} and acc{split=test}."""
+    known = metric_names(runs)
+    found: list[str] = []
+    for metric in metrics:
+        tagged = [name for name in known if name.startswith(metric + "{")]
+        found += [metric] if metric in known or not tagged else tagged
+    return list(dict.fromkeys(found))

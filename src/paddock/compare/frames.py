@@ -77,7 +77,12 @@ def _polars_column(polars: Any, name: str, values: Any) -> Any:
     return polars.Series(name, simple, strict=False)
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 def _simple(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, (list, dict)):
         return text_of(value)
     return " ".join(value) if isinstance(value, tuple) else value

@@ -8,7 +8,7 @@ from typing import Any
 
 from paddock.compare import frames
 from paddock.compare.fields import MISSING, lookup, metric_names
-from paddock.compare.select import text_of
+from paddock.compare.select import sort_key, text_of
 from paddock.compare.stats import Summary, pick, summarize
 from paddock.compare.text import cell, html_table, is_numeric, mean_std, plain_table
 from paddock.model import RunRow
@@ -99,18 +99,10 @@ def _with_n(group: Group, metric: str) -> str:
 
 def _rank(group: Group, name: str) -> Any:
     if name in group.metrics:
-        return _ordered(group.metrics[name].mean)
+        return sort_key(group.metrics[name].mean)
     if name == "runs":
         return (0, len(group.runs), "")
-    return _ordered(group.keys.get(name, MISSING))
-
-
-def _ordered(value: Any) -> tuple[int, float, str] | None:
-    if value is None or value is MISSING or value != value:
-        return None
-    if isinstance(value, (int, float)):
-        return (0, float(value), "")
-    return (1, 0.0, text_of(value))
+    return sort_key(group.keys.get(name, MISSING))
 
 
 def group_runs(

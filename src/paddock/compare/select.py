@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
+from operator import itemgetter
 from time import time
 from typing import Any
 
@@ -13,7 +13,7 @@ from paddock.compare.moments import Moment
 from paddock.compare.patterns import Pattern
 from paddock.model import RunRow
 
-__all__ = ["EVERYTHING", "Query", "fits", "parse", "select", "sort_runs", "text_of"]
+__all__ = ["EVERYTHING", "Query", "fits", "parse", "select", "sort_key", "sort_runs", "text_of"]
 
 
 def select(runs: Iterable[RunRow], query: str | Query, now: float | None = None) -> list[RunRow]:
@@ -108,22 +108,17 @@ def sort_runs(runs: Iterable[RunRow], *keys: str, now: float | None = None) -> l
     found = list(runs)
     now = time() if now is None else now
     for key in reversed(keys):
-        down = key.startswith("-")
-        name = key.lstrip("+-")
-        found.sort(key=lambda run: _sort_key(lookup(run, name, now)), reverse=down)
-        missing = [run for run in found if _unsortable(lookup(run, name, now))]
-        if missing and len(missing) < len(found):
-            found = [run for run in found if not _unsortable(lookup(run, name, now))] + missing
+        down, name = key.startswith("-"), key.lstrip("+-")
+        judged = [(sort_key(lookup(run, name, now)), run) for run in found]
+        known = sorted((pair for pair in judged if pair[0] is not None), key=itemgetter(0), reverse=down)
+        found = [run for _, run in known] + [run for rank, run in judged if rank is None]
     return found
 
 
-def _unsortable(value: Any) -> bool:
-    return value is MISSING or value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _sort_key(value: Any) -> tuple[int, float, str]:
-    if _unsortable(value):
-        return (2, 0.0, "")
-    if _is_number(value) or isinstance(value, bool):
+def sort_key(value: Any) -> tuple[int, float, str] | None:
+    """Numbers before texts; None for what has no place in an order."""
+    if value is MISSING or value is None or value != value:
+        return None
+    if isinstance(value, (int, float)):
         return (0, float(value), "")
     return (1, 0.0, text_of(value))

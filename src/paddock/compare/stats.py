@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from paddock.errors import UsageError
@@ -30,7 +30,12 @@ def goal_of(metric: str, goals: Mapping[str, str] = {}) -> str:
     defined = goals.get(metric) or goals.get(base)
     if defined in GOALS:
         return defined
-    words = [word.lower() for word in _WORDS.findall(base)]
+    return _suggested(base)
+
+
+@lru_cache(4096)
+def _suggested(metric: str) -> str:
+    words = [word.lower() for word in _WORDS.findall(metric)]
     lower = any(word in _LOWER or any(part in word for part in _LOWER_PARTS) for word in words)
     return "min" if lower else "max"
 
@@ -71,7 +76,8 @@ def summarize(values: Iterable[float | None]) -> Summary:
     if not numbers:
         return Summary(0, nan, None, None, None, None, None, None, None)
     n = len(numbers)
-    low, high, median = min(numbers), max(numbers), statistics.median(numbers)
+    numbers.sort()
+    low, high, median = numbers[0], numbers[-1], (numbers[(n - 1) // 2] + numbers[n // 2]) / 2
     if math.isinf(low) or math.isinf(high):  # no spread around infinity
         mean = math.nan if low == -high else (low if math.isinf(low) else high)
         return Summary(n, nan, mean, None, low, high, median, None, None)

@@ -11,7 +11,7 @@ from typing import Any, overload
 from paddock.compare import frames
 from paddock.compare.curve import Curve, curve
 from paddock.compare.diff import DiffRow, diff, differing_keys
-from paddock.compare.fields import MISSING, RUN_FIELDS, STAT_FIELDS, flatten, lookup, metric_names
+from paddock.compare.fields import MISSING, RUN_FIELDS, STAT_FIELDS, flatten, lookup, metric_names, spelled_out
 from paddock.compare.grouped import GroupedTable, group_runs
 from paddock.compare.select import select, sort_runs
 from paddock.compare.text import field_cell, html_table, is_numeric, plain_table
@@ -34,11 +34,11 @@ def runs(filter: str = "", home: str | Path | None = None, **fields: Any) -> Run
     with found.catalog() as catalog:
         catalog.refresh()
         rows = catalog.runs()
-    chosen = select(rows, filter)
+    chosen = select(rows, filter)  # the catalog's order is newest first
     for key, wanted in fields.items():
         values = list(wanted) if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
         chosen = [row for row in chosen if _has_value(row, key, values)]
-    return RunTable(sort_runs(chosen, "-created"), found)
+    return RunTable(chosen, found)
 
 
 def run_view(name: str, home: str | Path | None = None) -> RunView:
@@ -89,7 +89,7 @@ class RunTable(Sequence[RunView]):
             check_metric(metric, list(self.rows))
         if not keys:
             keys = [f"config.{key}" for key in differing_keys([row.config for row in self.rows], seeds=False)]
-        return group_runs(self.rows, keys, metrics, stat)
+        return group_runs(self.rows, keys, spelled_out(metrics, self.rows) if metrics else None, stat)
 
     def series(
         self, metric: str, *, rank: int | None = None, tags: Mapping[str, Any] | None = None

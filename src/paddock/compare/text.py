@@ -98,6 +98,10 @@ def size(count: float) -> str:
     return f"{count:.1f} TB"
 
 
+def many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def mean_std(summary: Summary) -> str:
     """0.912 ± 0.004; one number alone has no ±; NaNs are said."""
     if summary.mean is None:
