@@ -15,9 +15,9 @@ from paddock.compare.view import check_metric
 
 _HELP = """Compare groups of runs: mean ± sample standard deviation, and n, of each metric.
 
-    \b
-    paddock compare project=mnist --metric acc --by lr
-    paddock compare RUN RUN RUN
+\b
+  paddock compare project=mnist --metric acc --by lr
+  paddock compare RUN RUN RUN
 
 Without --by, runs belong together when they agree in every config key that differs except seeds. Without --metric
 every metric is shown. --stat says which value of a run counts: its best (lower is better for losses and errors or

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 _HELP = """Write every point of the runs as one long table: run, name, metric, step, time, value, rank, attempt, tags.
 
-    \b
-    paddock export project=mnist -o points.parquet
-    paddock export RUN --metric loss -o loss.csv
-    paddock export --runs-only -o runs.jsonl
+\b
+  paddock export project=mnist -o points.parquet
+  paddock export RUN --metric loss -o loss.csv
+  paddock export --runs-only -o runs.jsonl
 
 The format follows the file's ending unless --format names it. Without -o, CSV and JSON lines go to stdout.
 --runs-only writes one row a run: its fields, config, and the last and best value of each metric.

@@ -26,23 +26,38 @@ _WHOLE = frozenset({"id", "state", "created", "ended", "seen", "duration", "age"
 _ALWAYS = ("id", "name", "project", "state", "created", "duration")
 _HELP = """List runs, newest first.
 
-    \b
-    paddock ls state=running
-    paddock ls 'lr<0.01 tag:base' --sort -best.acc
-    paddock ls project=mnist created\\>2d --columns id,lr,last.loss
+\b
+  paddock ls state=running
+  paddock ls 'lr<0.01 tag:base' --sort -best.acc
+  paddock ls project=mnist 'created>2d' --columns id,lr,last.loss
 
-QUERY: key=value, key!=value, key<value, key~regex, has:key, tag:name, star, bug, joined by and, or, not and
-brackets; words beside each other mean "and". Keys: fields of a run (name, project, group, state, created, duration,
-host, user ...), config keys (lr, config.model.name), metrics (last.loss, min.loss, max.acc, best.acc, step.loss).
-lr=1,2 or lr in (1,2) is any of them. created>2d is younger than two days; created>=2026-11-01 takes dates.
-Quote < and > from the shell.
+\b
+QUERY
+  state=failed  lr!=0.1  lr<=0.01         compare; numbers as numbers
+  lr=0.1,0.01   lr in (0.1, 0.01)         any of these
+  name~^res     name!~debug               a regular expression
+  has:lr  tag:base  star  bug             has the key, the tag, the mark
+  created>2d    created>=2026-11-01       younger than two days; since a date
+  duration>1h   age<30m                   s, m, h, d, w
+  a=1 b=2   a=1 or b=2   not (a=1)        beside each other means "and"
+
+\b
+KEYS
+  id name project group job_type tags notes state reason created ended
+  duration attempts host user commit parent ...          the run itself
+  lr   config.model.name   summary.note                  config and summary
+  last.loss min.loss max.acc best.acc step.loss          metrics
+
+A bare key is a field, else a config key, else a metric's last value. Quote < > ~ ( ) from the shell.
 """
 
 
 @verb("ls", help=_HELP)
 @click.argument("query", nargs=-1)
 @click.option("-s", "--sort", "sort", multiple=True, metavar="KEY", help="Sort by a key, -KEY descending; repeatable.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), help=f"At most so many [{TERMINAL_LIMIT} on a terminal].")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=0), metavar="N", help=f"At most so many [{TERMINAL_LIMIT} on a terminal]."
+)
 @click.option("-c", "--columns", metavar="KEY,KEY", help="Columns instead of the usual ones; '+KEY' adds to them.")
 @click.option("-a", "--all", "everything", is_flag=True, help="No limit.")
 def ls(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from typing import Any
 
 import click
 
@@ -25,8 +26,15 @@ def query(session: Session, sql: str, as_csv: bool) -> None:
         return
     out.json({"columns": list(columns), "rows": [list(row) for row in rows]})
     for row in rows:
-        out.bare("\t".join(cell(value) for value in row))
+        out.bare("\t".join(_exact(value) for value in row))
     if out.human:
         numeric = [is_numeric([row[i] for row in rows]) for i in range(len(columns))]
-        text = [["" if value is None else cell(value) for value in row] for row in rows]
+        text = [[_exact(value) for value in row] for row in rows]
         out.table(list(columns), text, numeric)
+
+
+def _exact(value: Any) -> str:
+    """What SQL gives is shown to the last digit."""
+    if value is None:
+        return ""
+    return repr(value) if isinstance(value, float) else cell(value)

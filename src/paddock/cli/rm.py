@@ -23,10 +23,10 @@ from paddock.record.layout import Home
 
 _HELP = """Remove runs. What would go is listed, and you are asked; the answer is No unless you say yes.
 
-    \b
-    paddock rm RUN RUN
-    paddock rm 'state=failed created<30d'
-    paddock rm 'name~^test-'
+\b
+  paddock rm RUN RUN
+  paddock rm 'state=failed created<30d'
+  paddock rm 'name~^test-'
 
 A running run is refused unless --force says so.
 """

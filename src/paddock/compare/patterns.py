@@ -7,6 +7,7 @@ alternatives inside a repeat, and backreferences are refused; the rest is bounde
 from __future__ import annotations
 
 import re
+import warnings
 from re import _parser as sre  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
@@ -31,8 +32,9 @@ def check_pattern(text: str) -> Pattern:
     if len(text) > MAX_PATTERN:
         raise ValueError(f"a regular expression of at most {MAX_PATTERN} characters")
     try:
-        regex = re.compile(text)
-        tree = sre.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "[[a]" may mean something else in some later Python
+            regex, tree = re.compile(text), sre.parse(text)
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"a regular expression ({error})") from None
     repeats = _repeats(tree, inside=False)

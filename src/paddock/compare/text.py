@@ -25,12 +25,11 @@ def clean(text: str) -> str:
 
 
 def number(value: float) -> str:
-    if isinstance(value, int):
+    """Five digits are enough to compare; --json and data frames have them all."""
+    if isinstance(value, int) or math.isnan(value) or math.isinf(value):
         return str(value)
-    if math.isnan(value) or math.isinf(value):
-        return str(value)
-    if value == int(value) and abs(value) < 1e15:
-        return str(int(value)) if abs(value) >= 1000 else f"{value:.5g}"
+    if 10_000 <= abs(value) < 1e15:
+        return f"{value:.0f}"
     return f"{value:.5g}"
 
 

@@ -192,6 +192,15 @@ def test_reading_any_text_raises_nothing_but_a_query_error(text):
     assert fits(row, tree, NOW) in (True, False)
 
 
+@given(st.text(alphabet="ab[](){}*+?.|\\^$,019:=!<>Pi-", max_size=25))
+def test_any_pattern_is_refused_or_ends_soon(pattern):
+    try:
+        tree = parse("name~'" + pattern.replace("\\", "\\\\") + "'", NOW)
+    except QueryError:
+        return
+    assert fits(run(name="ab" * 20 + "a" * 60 + "!"), tree, NOW) in (True, False)
+
+
 def test_runs_without_the_sorted_key_or_with_nan_come_last_both_ways():
     rows = [
         run(id=name, config=config)
