@@ -11,12 +11,13 @@ class Line(NamedTuple):
 
     target: str
     measured: str
-    ratio: float  # how much better than demanded: 1 is just enough
-    note: str = ""
+    ratio: float | None  # how much better than demanded: 1 is just enough; None when there is nothing to judge by
 
     @property
-    def passed(self) -> bool:
-        return self.ratio >= 1
+    def verdict(self) -> str:
+        if self.ratio is None:
+            return "not judged"
+        return "PASS" if self.ratio >= 1 else "FAIL"
 
 
 class Results:
@@ -59,7 +60,7 @@ class Results:
         if ours is None:
             return [Line(target, f"not measured: {self.missing.get(system, 'no sample')}", 0.0)]
         if theirs is None:
-            return [Line(target, f"{peer} not measured: {self.missing.get(peer, 'no sample')}", float("inf"))]
+            return [Line(target, f"{peer} not measured: {self.missing.get(peer, 'no sample')}", None)]
         return [Line(target, f"{shown(theirs / ours)} x ({shown(ours)} and {shown(theirs)})", theirs / ours / factor)]
 
     def table(self) -> list[list[str]]:
@@ -102,7 +103,6 @@ def print_table(body: list[list[str]]) -> None:
 def print_lines(lines: list[tuple[str, Line]]) -> None:
     body = [["case", "target", "measured", "margin", ""]]
     for case, line in lines:
-        verdict = "PASS" if line.passed else "FAIL"
-        margin = "" if line.ratio == float("inf") else f"{shown(line.ratio)} x"
-        body.append([case, line.target, line.measured, margin, verdict])
+        margin = "" if line.ratio in (None, float("inf")) else f"{shown(line.ratio)} x"
+        body.append([case, line.target, line.measured, margin, line.verdict])
     print_table(body)

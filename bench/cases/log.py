@@ -75,7 +75,7 @@ def lines(results: Results, bench: Any) -> list[Line]:
     return [
         *results.at_most("p50 at most 5 us", "paddock", p50, 5, us),
         *results.times_less("p50 below json.dumps + os.write", "paddock", "json+write", p50, 1),
-        *results.times_less("p50 below the same without names", "paddock", "json+write, no names", p50, 1),
+        *results.times_less("p50 below the same without names", "paddock", "json+write rows", p50, 1),
         *results.times_less("p50 4 x below trackio", "paddock", "trackio", p50, 4),
         *results.times_less("p50 50 x below wandb offline", "paddock", "wandb offline", p50, 50),
         *results.times_less("p50 100 x below tensorboardX", "paddock", "tensorboardX", p50, 100),

@@ -44,7 +44,7 @@ class JsonLines(System):
 class JsonRows(JsonLines):
     """The same for a row without names, as short as Paddock's own: the strictest floor."""
 
-    name = "json+write, no names"
+    name = "json+write rows"
 
     def line(self, values: dict[str, float], step: int) -> Any:
         return [0, step, int(time() * 1000) % 1_000_000, *values.values(), 2774923301]
