@@ -154,6 +154,7 @@ class RunIngest:
         key, seen = self.writers[file.writer]
         seen.inode, seen.packed = file.inode, file.packed
         if seen.whole and file.size == seen.size:
+            note_size(seen, seen.size, self.now)  # says something new only after a boot of ours
             return 0
         before, seen.whole = seen.offset, False
         try:
@@ -255,8 +256,9 @@ class RunIngest:
             self._count(0, 0, table.damaged)
         if table.steps:
             tail.add(table)
+            strand = f"{key}:{columns}"
             for entry, mark in zip(entries, table.marks, strict=True):
-                entry.add(mark, seen.attempt, key)
+                entry.add(mark, seen.attempt, strand)
             seen.seen = max(seen.seen, table.latest)
 
     def _tail(self, key: int, seen: Seen, columns: int) -> tuple[Tail, list[Entry]]:

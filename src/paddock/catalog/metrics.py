@@ -30,28 +30,28 @@ def spelled(tags: Mapping[str, Any]) -> str:
 class Entry:
     """One metric with one set of tags from one rank."""
 
-    __slots__ = ("attempt", "key", "mark", "metric", "rank", "tags", "touched", "writer")
+    __slots__ = ("attempt", "key", "mark", "metric", "rank", "strand", "tags", "touched")
 
-    def __init__(self, key: int, metric: str, tags: str, rank: int, mark: Mark, attempt: int, writer: int) -> None:
+    def __init__(self, key: int, metric: str, tags: str, rank: int, mark: Mark, attempt: int, strand: str) -> None:
         self.key, self.metric, self.tags, self.rank = key, metric, tags, rank
-        self.mark, self.attempt, self.writer = mark, attempt, writer
+        self.mark, self.attempt, self.strand = mark, attempt, strand
         self.touched = False
 
-    def add(self, new: Mark, attempt: int, writer: int) -> None:
+    def add(self, new: Mark, attempt: int, strand: str) -> None:
         if not new.n:
             return
         old, self.touched = self.mark, True
         if not old.n:
-            self.mark, self.attempt, self.writer = new, attempt, writer
+            self.mark, self.attempt, self.strand = new, attempt, strand
             return
-        # The value at the highest step; of two at one step the one that was written later, which in one journal is
-        # the one that stands later there, also when the clock was set back.
+        # The value at the highest step; of two at one step the one that was written later, which among one writer's
+        # rows of the same columns is the one that stands later, also when the clock was set back.
         newer = new.last_step > old.last_step or (
             new.last_step == old.last_step
-            and (writer == self.writer or (attempt, new.last_time) >= (self.attempt, old.last_time))
+            and (strand == self.strand or (attempt, new.last_time) >= (self.attempt, old.last_time))
         )
         if newer:
-            self.attempt, self.writer = attempt, writer
+            self.attempt, self.strand = attempt, strand
         last = new if newer else old
         low = old if new.min is None or (old.min is not None and old.min <= new.min) else new
         high = old if new.max is None or (old.max is not None and old.max >= new.max) else new
@@ -80,31 +80,31 @@ class Metrics:
         if fresh:
             return
         rows = db.execute(
-            "SELECT key, metric, tags, rank, last_attempt, last_writer, last, last_step, last_time, min, min_step,"
+            "SELECT key, metric, tags, rank, last_attempt, last_strand, last, last_step, last_time, min, min_step,"
             " max, max_step, count FROM metrics WHERE run = ? ORDER BY key",
             (run,),
         )
-        for key, metric, tags, rank, attempt, writer, *mark in rows:
-            self.entries[metric, tags, rank] = Entry(key, metric, tags, rank, Mark(*mark), attempt, writer)
+        for key, metric, tags, rank, attempt, strand, *mark in rows:
+            self.entries[metric, tags, rank] = Entry(key, metric, tags, rank, Mark(*mark), attempt, strand)
 
     def entry(self, metric: str, tags: str, rank: int) -> Entry:
         found = self.entries.get((metric, tags, rank))
         if found is None:
             key = self.db.execute(
-                "INSERT INTO metrics (run, metric, tags, rank, last_step, last_time, last_attempt, last_writer,"
-                " min_step, max_step, count) VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0)",
+                "INSERT INTO metrics (run, metric, tags, rank, last_step, last_time, last_attempt, last_strand,"
+                " min_step, max_step, count) VALUES (?, ?, ?, ?, 0, 0, 0, '', 0, 0, 0)",
                 (self.run, metric, tags, rank),
             ).lastrowid
-            found = Entry(key or 0, metric, tags, rank, _NOTHING, 0, 0)
+            found = Entry(key or 0, metric, tags, rank, _NOTHING, 0, "")
             self.entries[metric, tags, rank] = found
         return found
 
     def save(self) -> None:
         touched = [entry for entry in self.entries.values() if entry.touched]
         self.db.executemany(
-            "UPDATE metrics SET last_attempt = ?, last_writer = ?, last = ?, last_step = ?, last_time = ?, min = ?,"
+            "UPDATE metrics SET last_attempt = ?, last_strand = ?, last = ?, last_step = ?, last_time = ?, min = ?,"
             " min_step = ?, max = ?, max_step = ?, count = ? WHERE key = ?",
-            [(e.attempt, e.writer, *e.mark, e.key) for e in touched],
+            [(e.attempt, e.strand, *e.mark, e.key) for e in touched],
         )
         for entry in touched:
             entry.touched = False

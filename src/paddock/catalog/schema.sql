@@ -67,7 +67,7 @@ CREATE TABLE metrics (
     last_step INTEGER NOT NULL,
     last_time REAL NOT NULL,
     last_attempt INTEGER NOT NULL,
-    last_writer INTEGER NOT NULL,
+    last_strand TEXT NOT NULL,  -- the writer and its columns that `last` came from
     min REAL,
     min_step INTEGER NOT NULL,
     max REAL,

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from paddock.catalog import Catalog, liveness
+from paddock.catalog import Catalog, liveness, writer
 from paddock.catalog.liveness import Here, alive, final, note_gone, note_size
+from paddock.catalog.packing import pack
 from paddock.catalog.writer import Seen
 
 NOW = Here(host="here", boot="b1", clock=1000.0, wall=50_000.0, lost_seconds=20.0, oom=3)
@@ -183,3 +184,16 @@ def test_what_was_written_before_death_but_not_yet_read_keeps_it_open(tmp_path: 
     note_size(seen, 150, NOW._replace(clock=1022.0))
     assert not seen.elsewhere
     assert final(seen, NOW._replace(clock=1022.0))
+
+
+def test_a_silent_writer_elsewhere_is_noted_once_after_our_own_reboot(field: Any, catalog: Catalog) -> None:
+    field.author("a1", host="far", boot="x").say(k="beat", n=1, oom=0)
+    journals = field.home.runs / "a1" / "journal"
+    os.utime(journals, (1.0, 1.0))
+    catalog.refresh()
+    db = catalog._store.db
+    seen = writer.unpack(db.execute("SELECT state FROM writers").fetchone()[0])
+    seen.clock = "the boot before"
+    db.execute("UPDATE writers SET state = ?", (pack(seen),))
+    assert [catalog.refresh().changed for _ in range(3)] == [1, 0, 0]
+    assert catalog.run("a1").state == "running"
