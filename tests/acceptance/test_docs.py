@@ -188,7 +188,7 @@ for number, (lr, seed) in enumerate([(0.1, 0), (0.1, 1), (0.3, 0), (0.3, 1)]):
             if step % 5 == 4:
                 run.log({"val/acc": 0.8 + lr / 3 + seed / 50 + step / 10000}, step=step)
 try:
-    with paddock.init("digits", "broken", id="b0", config={"lr": 9.0}) as run:
+    with paddock.init("other", "broken", id="b0", config={"lr": 9.0}) as run:
         run.log({"train/loss": float("nan")})
         raise ValueError("loss is nan")
 except ValueError:
@@ -207,7 +207,7 @@ TRAIN = """
 import sys
 import paddock
 
-run = paddock.init(project="digits", name="real" if not paddock.run else None, config={"arguments": sys.argv[1:]})
+run = paddock.init(project="real", name="real" if not paddock.run else None, config={"arguments": sys.argv[1:]})
 run.log({"train/loss": 0.5})
 print("trained")
 """
