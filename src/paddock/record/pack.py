@@ -13,9 +13,10 @@ import socket
 import time
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from paddock import files, wire
+from paddock.record import process
 from paddock.record.scan import PACKED, PLAIN, JournalFile, journal_files
 
 SILENT_SECONDS = 86_400.0  # a process of another host that wrote nothing for so long is believed gone
@@ -99,18 +100,9 @@ def is_over(file: JournalFile) -> bool:
     return head.get("role") == "annotation" or _gone_from_here(head)
 
 
-def _gone_from_here(head: dict[str, object]) -> bool:
-    boot = _read("/proc/sys/kernel/random/boot_id")
-    if not boot or not head.get("boot") or head.get("host") != socket.gethostname():
+def _gone_from_here(head: dict[str, Any]) -> bool:
+    boot, pid = process.boot_id(), head.get("pid")
+    if not boot or not head.get("boot") or not isinstance(pid, int) or head.get("host") != socket.gethostname():
         return False
-    if head["boot"] != boot:
-        return True  # this host has started anew since
-    fields = _read(f"/proc/{head.get('pid')}/stat").rpartition(")")[2].split()
-    return len(fields) < 20 or fields[0] in ("Z", "X") or (bool(head.get("start")) and fields[19] != head["start"])
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(errors="replace").strip()
-    except OSError:
-        return ""
+    # Another boot id: this host has started anew since.
+    return head["boot"] != boot or not process.exists(pid, str(head.get("start") or ""))

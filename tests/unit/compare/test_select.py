@@ -153,7 +153,18 @@ def test_an_error_marks_the_place_and_says_what_was_expected(query, at, expected
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a|aa)*$", "(.*)*x", "(a{1,20}){2,}b", ".*.*.*.*x", r"(a)\1", "a" * 501]
+    "pattern",
+    [
+        "(a+)+$",
+        "(a|aa)*$",
+        "(.*)*x",
+        "(a{1,20}){2,}b",
+        ".*.*.*.*x",
+        r"(a)\1",
+        "a" * 501,
+        "a?" * 16 + "b",
+        "(a|aa)" * 12,
+    ],
 )
 def test_a_pattern_that_could_run_for_ever_is_refused(pattern):
     with pytest.raises(QueryError, match="regular expression"):
