@@ -159,6 +159,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in map(_slug, headings(file)), f"{target}: there is no such heading"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_are_named_exist(page: Path) -> None:
+    for name in re.findall(r"`((?:src|tests|examples|bench|docs)/[\w./-]+)`", page.read_text()):
+        assert (ROOT / name).exists(), name
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "README.md").read_text()
     pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")} - {"README.md"}
@@ -265,7 +271,10 @@ def place(prepared: Place, tmp_path: Path) -> Place:
 
 
 def _has_examples(page: Path) -> bool:
-    return any(block.language in ("python", "console") for block in blocks(page)) and page.name != "journal.md"
+    """Explanations and the benchmarks' page show how things are, or take an hour."""
+    return any(block.language in ("python", "console") for block in blocks(page)) and not (
+        page.name == "journal.md" or page.parent.name in ("explanation", "bench")
+    )
 
 
 @pytest.mark.parametrize(
