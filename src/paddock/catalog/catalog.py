@@ -89,7 +89,7 @@ class Catalog:
     @_sturdy
     def runs(self) -> list[RunRow]:
         """Every run, newest first, with its state at this moment."""
-        return self._rows("SELECT r.key, r.closed, c.card FROM runs AS r JOIN cards AS c ON c.run = r.key", ())
+        return self._rows("SELECT r.key, r.settled, c.card FROM runs AS r JOIN cards AS c ON c.run = r.key", ())
 
     @_sturdy
     def run(self, name: str) -> RunRow:
@@ -101,7 +101,7 @@ class Catalog:
             hint = f"Did you mean {' or '.join(near)}?" if near else "`paddock ls` lists the runs."
             raise RunNotFound(f"There is no run {name!r} in {self.home.path}.", hint=hint)
         rows = self._rows(
-            "SELECT r.key, r.closed, c.card FROM json_each(?) AS wanted JOIN runs AS r ON r.id = wanted.value"
+            "SELECT r.key, r.settled, c.card FROM json_each(?) AS wanted JOIN runs AS r ON r.id = wanted.value"
             " JOIN cards AS c ON c.run = r.key",
             (wire.dumps(found[:1] if len(found) == 1 else found).decode(),),
         )

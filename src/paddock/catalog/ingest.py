@@ -13,7 +13,7 @@ from zlib import crc32
 from paddock import wire
 from paddock.catalog import card, registers, writer
 from paddock.catalog.blocks import Tail, transpose
-from paddock.catalog.liveness import Here, final, note_gone, note_size, silence
+from paddock.catalog.liveness import Here, alive, final, note_gone, note_size, silence
 from paddock.catalog.metrics import Entry, Metrics, tags_text
 from paddock.catalog.packing import pack
 from paddock.catalog.registers import Registers
@@ -23,6 +23,7 @@ from paddock.record.scan import JournalFile, Row, journal_files, parse
 
 PIECE = 1 << 17  # decoding is fastest on pieces that stay in the processor's cache
 TRUSTED_AGE = 2.0  # seconds: a directory changed later than that may change again without a new mtime
+OPEN, CLOSED, QUIET = 0, 1, 2  # may change at any time; will not change; was not heard of for hours
 _BACK_OFF_AFTER, _BACK_OFF_MOST = 3600.0, 600.0  # seconds
 
 
@@ -87,7 +88,7 @@ class RunIngest:
             self.fresh = True
             self.key = (
                 self.db.execute(
-                    "INSERT INTO runs (id, name, created, journals, facts, closed, look_at)"
+                    "INSERT INTO runs (id, name, created, journals, facts, settled, look_at)"
                     " VALUES (?, '', 0, -1, '', 0, 0)",
                     (self.id,),
                 ).lastrowid
@@ -303,25 +304,28 @@ class RunIngest:
             mtime / 1e9,
             self.facts_whole,
         )
-        closed = (
-            not more and self.facts_whole and bool(self.facts_mark) and all(final(seen, self.now) for seen in writers)
-        )
-        if closed:
+        closed = not more and all(final(seen, self.now) for seen in writers)
+        again = 0.0 if more or closed else look_at(writers, self.now)
+        settled = CLOSED if closed else QUIET if again else OPEN
+        if settled:
             row = card.with_state(row, verdict(writers, self.now), torn_lines(writers, self.now))
         self.db.execute(
             "INSERT INTO cards (run, card, registers) VALUES (?, ?, ?)"
             " ON CONFLICT (run) DO UPDATE SET card = excluded.card, registers = excluded.registers",
             (self.key, pack(row), pack(self.registers)),
         )
+        mark = self.facts_mark if self.facts_whole else "!" + self.facts_mark
         trusted = mtime if self.now.wall - mtime / 1e9 > TRUSTED_AGE else -1
         self.db.execute(
-            "UPDATE runs SET name = ?, created = ?, journals = ?, facts = ?, closed = ?, look_at = ? WHERE key = ?",
-            (row.name, row.created, trusted, self.facts_mark, int(closed), look_at(writers, self.now), self.key),
+            "UPDATE runs SET name = ?, created = ?, journals = ?, facts = ?, settled = ?, look_at = ? WHERE key = ?",
+            (row.name, row.created, trusted, mark, settled, again, self.key),
         )
 
 
 def look_at(writers: list[Seen], now: Here) -> float:
-    """When a run should be looked at again that nothing has been heard of for hours."""
+    """When a run should be looked at again that nothing has been heard of for hours; 0 for any other."""
+    if any(alive(seen, now) for seen in writers):
+        return 0.0
     quiet = min((silence(seen, now) for seen in writers if not final(seen, now)), default=0.0)
     return now.wall + min(quiet / 60, _BACK_OFF_MOST) if quiet > _BACK_OFF_AFTER else 0.0
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from paddock.catalog import writer
 from paddock.catalog.collector import without_collector
-from paddock.catalog.ingest import Counts, RunIngest, facts_mark, look_at
+from paddock.catalog.ingest import CLOSED, Counts, RunIngest, facts_mark, look_at
 from paddock.catalog.liveness import Here, alive, final
 from paddock.catalog.writer import Seen
 from paddock.errors import HomeError
@@ -42,7 +42,7 @@ class Known(NamedTuple):
     key: int
     journals: int
     facts: str
-    closed: int
+    settled: int
     look_at: float
 
 
@@ -50,7 +50,7 @@ class Known(NamedTuple):
 def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
     listing = list_runs(home)
     known = {
-        row[0]: Known(*row[1:]) for row in db.execute("SELECT id, key, journals, facts, closed, look_at FROM runs")
+        row[0]: Known(*row[1:]) for row in db.execute("SELECT id, key, journals, facts, settled, look_at FROM runs")
     }
     changed = _changed(db, home, listing, known, now)
     removed = [run_id for run_id in known if run_id not in listing.runs]
@@ -104,7 +104,7 @@ def _changed(db: sqlite3.Connection, home: Home, listing: Listing, known: dict[s
         run = known.get(run_id)
         if run is None:
             changed.append(run_id)
-        elif mtime == run.journals and (run.closed or now.wall < run.look_at < now.wall + 3600) and run.facts:
+        elif mtime == run.journals and _rests(run, now):
             continue
         else:
             suspects.append((run_id, run, mtime))
@@ -132,7 +132,7 @@ def _differs(path: str, run: Known, mtime: int, writers: dict[str, Seen], now: H
         files = journal_files(f"{path}/journal")
     except OSError:
         return False
-    if len(files) != len(writers) or run.facts != facts_mark(f"{path}/run.json"):
+    if len(files) != len(writers) or run.facts.lstrip("!") != facts_mark(f"{path}/run.json"):
         return True
     if any(_file_differs(file, writers.get(file.writer)) for file in files):
         return True
@@ -140,9 +140,18 @@ def _differs(path: str, run: Known, mtime: int, writers: dict[str, Seen], now: H
         return True  # it can be trusted by now
     if any(not seen.over and seen.missing < 0 and _gone(seen, now) for seen in writers.values()):
         return True
-    if not run.closed and run.facts and all(final(seen, now) for seen in writers.values()):
-        return True
-    return bool(not run.closed and look_at(list(writers.values()), now) and run.look_at <= now.wall)
+    if run.settled == CLOSED:
+        return False
+    known = list(writers.values())
+    return all(final(seen, now) for seen in known) or (run.look_at <= now.wall and look_at(known, now) > 0)
+
+
+def _rests(run: Known, now: Here) -> bool:
+    """Nothing can have happened to it, or it was silent for so long that it is looked at only now and then. One
+    whose run.json is missing or damaged is always looked at: it may be mended."""
+    if not run.facts or run.facts.startswith("!"):
+        return False
+    return run.settled == CLOSED or now.wall < run.look_at < now.wall + 3600
 
 
 def _gone(seen: Seen, now: Here) -> bool:

@@ -7,16 +7,15 @@ CREATE TABLE runs (
     name TEXT NOT NULL,
     created REAL NOT NULL,
     journals INTEGER NOT NULL,  -- mtime of the journal directory in ns; -1 when it was too young to be trusted
-    facts TEXT NOT NULL,        -- what tells run.json from another: inode, size, mtime; '' when it is missing
-    closed INTEGER NOT NULL,    -- 1: no journal of it can grow any more
-    look_at REAL NOT NULL       -- a run long lost is not looked at again before this time
+    facts TEXT NOT NULL,        -- what tells run.json from another: inode, size, mtime; '' when it is missing, ! damaged
+    settled INTEGER NOT NULL,   -- 0: its state is found out when asked; 1: it cannot change; 2: long lost
+    look_at REAL NOT NULL       -- one long lost is not looked at again before this time
 );
-CREATE INDEX runs_open ON runs (key) WHERE closed = 0;
 
 -- Kept apart from `runs` so that finding what changed never reads past configs.
 CREATE TABLE cards (
     run INTEGER PRIMARY KEY,
-    card BLOB NOT NULL,         -- the packed RunRow, true for good once the run is closed
+    card BLOB NOT NULL,         -- the packed RunRow, with the state when that is settled
     registers BLOB NOT NULL     -- what the records have set so far
 );
 

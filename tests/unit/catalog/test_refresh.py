@@ -257,3 +257,38 @@ def test_a_long_journal_is_committed_in_stretches(
     for run_id in ("a1", "b1"):
         assert catalog.series([run_id], "loss")[run_id].steps.tolist() == list(range(20_000))
         assert catalog.run(run_id).state == "finished"
+
+
+def test_damaged_facts_of_an_ended_run_cost_no_writes_and_may_be_mended(field: Any, catalog: Catalog) -> None:
+    field.author("a1").end()
+    facts = field.home.runs / "a1" / "run.json"
+    whole = facts.read_bytes()
+    facts.write_bytes(whole[:-9])
+    old(field, "a1")
+    catalog.refresh()
+    before = catalog._store.db.total_changes
+    assert catalog.refresh().changed == 0
+    assert catalog._store.db.total_changes == before
+    assert catalog.run("a1").reason == "run.json is damaged"
+    facts.write_bytes(whole)
+    catalog.refresh()
+    assert (catalog.run("a1").reason, catalog.run("a1").project) == ("", "p")
+
+
+def test_a_run_of_another_host_that_was_silent_for_days_is_settled_until_it_speaks(
+    field: Any, catalog: Catalog
+) -> None:
+    author = field.author("a1", host="far", boot="x")
+    os.truncate(author.path, 0)
+    author.journal.append({"k": "open", "t": 5.0, "role": "main", "host": "far", "boot": "x", "pid": 1, "attempt": 1})
+    old(field, "a1")
+    catalog.refresh()
+    db = catalog._store.db
+    settled, look_at = db.execute("SELECT settled, look_at FROM runs").fetchone()
+    assert (settled, catalog.run("a1").state) == (2, "lost")
+    author.rows(("loss",), [[0, 0.5]])
+    assert catalog.refresh().bytes == 0  # not its turn yet
+    db.execute("UPDATE runs SET look_at = look_at - 600")
+    assert catalog.refresh().bytes > 0
+    assert look_at > 0
+    assert catalog.run("a1").metrics["loss"].last == 0.5
