@@ -1,0 +1,117 @@
+"""A task is one plain-text file that people can edit and that no content can break."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.errors import Damaged
+from paddock.queue.task import Attempt, Dependency, Task, read, render, render_attempt
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"))
+lines = st.sampled_from(
+    ["---", "===", "====", "==== command", "==== attempt abc123", "| x", "paddock-task 1 abc", "", "id: 3"]
+)
+commands = st.lists(texts | lines, max_size=8).map("\n".join)
+
+
+@given(
+    command=commands,
+    check=commands,
+    name=texts,
+    env=st.dictionaries(texts, texts, max_size=3),
+    config=st.dictionaries(texts, st.none() | st.booleans() | st.floats(allow_nan=False) | texts, max_size=3),
+)
+def test_no_content_can_break_it(
+    command: str, check: str, name: str, env: dict[str, str], config: dict[str, Any]
+) -> None:
+    task = Task(id="t1", command=command, check=check, name=name, env=env, config=config, tags=("a", "b c"))
+    assert read(render(task), "t1").task == task
+
+
+@given(tail=commands, exit=texts)
+def test_no_output_can_break_it(tail: str, exit: str) -> None:
+    task = Task(id="t1", command="echo ====\n")
+    data = render(task)
+    fence = read(data, "t1").fence
+    data += render_attempt(Attempt(number=1, worker="w", outcome="failed", exit=exit, seconds=1.5, tail=tail), fence)
+    data += render_attempt(Attempt(number=2, worker="w", outcome="done"), fence)
+    found = read(data, "t1")
+    assert found.task == task
+    assert [(a.number, a.outcome) for a in found.attempts] == [(1, "failed"), (2, "done")]
+    assert found.attempts[0].tail == tail
+
+
+def test_it_reads_like_this_and_may_be_edited() -> None:
+    task = Task(
+        id="t1",
+        command="python train.py \\\n  --lr 0.1",
+        name="train lr=0.1",
+        after=(Dependency("t0"), Dependency("t9", "any")),
+        gpus=1,
+        config={"lr": 0.1},
+    )
+    data = render(task)
+    fence = data.split(b"\n")[0].split()[-1].decode()
+    assert data.decode() == (
+        f'paddock-task 1 {fence}\nid: t1\nname: train lr=0.1\nconfig: {{"lr":0.1}}\n'
+        f'after: ["success:t0","any:t9"]\ngpus: 1\n\n==== command {fence}\npython train.py \\\n  --lr 0.1\n'
+    )
+    edited = data.replace(b"gpus: 1", b"# two now\ngpus: 2\npriority:   7").replace(
+        b"  --lr 0.1\n", b"  --lr 0.2\n  --seed 3\n"
+    )
+    found = read(edited.replace(b"\n", b"\r\n"), "t1").task
+    assert (found.gpus, found.priority) == (2, 7)
+    assert found.command.endswith("--lr 0.2\n  --seed 3")
+
+
+def test_losses_are_counted_in_a_row() -> None:
+    def losses(*outcomes: str) -> int:
+        data = render(Task(id="t", command="x"))
+        fence = read(data, "t").fence
+        for number, outcome in enumerate(outcomes, 1):
+            data += render_attempt(Attempt(number=number, outcome=outcome), fence)
+        return read(data, "t").losses
+
+    assert losses() == 0
+    assert losses("lost", "lost") == 2
+    assert losses("lost", "failed", "lost") == 1
+    assert losses("lost", "requeued") == 0
+
+
+def test_roachs_files_are_read() -> None:
+    found = read(b"test -f x\n---\npython a.py \\\n  --b\n\n=== worker_1 ===\nout\n=== worker_2 ===\n", "task_1")
+    assert (found.task.id, found.task.check, found.task.command) == ("task_1", "test -f x", "python a.py \\\n  --b")
+    assert [a.worker for a in found.attempts] == ["worker_1", "worker_2"]
+    assert found.roach
+    assert read(b"true\n---\necho", "t").task.check == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"just some notes\n", "is no task"),
+        (b"", "is no task"),
+        (b"paddock-task 9 abc\n\n==== command abc\nx\n", "format 9"),
+        (b"paddock-task 1 abc\nid: x\n", "0 commands"),
+        (b"paddock-task 1 abc\ngpus: many\n\n==== command abc\nx\n", "gpus: 'many'"),
+        (b'paddock-task 1 abc\ngpus: "many"\n\n==== command abc\nx\n', "cannot be read"),
+        (b"paddock-task 1 abc\nnonsense\n\n==== command abc\nx\n", "no `key: value`"),
+        (b'paddock-task 1 abc\nafter: ["soon:x"]\n\n==== command abc\nx\n', "no dependency"),
+    ],
+)
+def test_what_is_no_task_is_refused_with_a_sentence(data: bytes, words: str) -> None:
+    with pytest.raises(Damaged, match=words):
+        read(data, "t")
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_make_it_raise_anything_else(data: bytes) -> None:
+    for prefix in (b"", b"paddock-task 1 abc\n"):
+        try:
+            read(prefix + data, "t")
+        except Damaged:
+            pass
