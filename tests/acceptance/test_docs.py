@@ -317,6 +317,10 @@ def test_the_checker_in_the_format_page_accepts_a_real_journal_and_nothing_else(
     exec(compile(source, "journal.md", "exec"), names)  # noqa: S102
     check = names["check"]
     assert callable(check)
+    shown = [REFERENCE / "journal.md", DOCS / "explanation" / "rows.md"]
+    examples = re.findall(r"^[\[{].*\d[\]}]$", "\n".join(b.text for page in shown for b in blocks(page)), re.M)
+    assert len(examples) >= 6
+    assert [line for line in examples if check(line.encode()) is None] == []
     with paddock.init(config={"a": [1, {"b": float("nan")}]}) as run:
         for step in range(100):
             run.log({"loss": step / 3, "text, with {commas}": "a,b", "huge": 1e300}, step=step)
