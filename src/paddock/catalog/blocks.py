@@ -69,7 +69,7 @@ def transpose(rows: list[Row], width: int, opened: float) -> Table:
         found, clean = to_array(column)
         values.append(found)
         made = mark(steps, times, found if clean is None else clean, rising, clean is not None)
-        marks.append(made if found.typecode == "q" else _as_floats(made))
+        marks.append(_as_stored(made, int if found.typecode == "q" else float))
     return Table(steps, times, values, marks, rising, damaged, max(moments, default=0.0))
 
 
@@ -122,9 +122,9 @@ def mark(steps: array[int], times: array[float], column: Sequence[Any], rising: 
     return Mark(last if last == last else None, steps[at], times[at], low, low_step, high, high_step, count)
 
 
-def _as_floats(mark: Mark) -> Mark:
-    """As the column is stored: whole numbers among floats are floats."""
-    last, low, high = (None if value is None else float(value) for value in (mark.last, mark.min, mark.max))
+def _as_stored(mark: Mark, kind: type[int] | type[float]) -> Mark:
+    """Of the kind that the column is stored as: truth is a number, and whole numbers among floats are floats."""
+    last, low, high = (None if value is None else kind(value) for value in (mark.last, mark.min, mark.max))
     return mark._replace(last=last, min=low, max=high)
 
 

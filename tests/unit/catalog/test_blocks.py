@@ -36,6 +36,7 @@ def test_a_number_too_large_for_64_bits_makes_a_column_of_floats() -> None:
 def test_truth_is_one_and_zero() -> None:
     table = transpose(rows([1, True], [2, False]), 1, 0.0)
     assert (table.values[0].typecode, table.values[0].tolist()) == ("q", [1, 0])
+    assert [type(value) for value in (table.marks[0].last, table.marks[0].min, table.marks[0].max)] == [int, int, int]
 
 
 def test_null_is_nan_and_infinities_are_values() -> None:

@@ -15,7 +15,9 @@ from paddock.catalog.store import Store
 from paddock.record.layout import Home
 
 SETS = {0: ("loss",), 1: ("loss", "acc"), 2: ("acc",)}
-ROW = st.tuples(st.sampled_from(sorted(SETS)), st.integers(-3, 12), st.floats(-9, 9) | st.integers(-9, 9))
+ROW = st.tuples(
+    st.sampled_from(sorted(SETS)), st.integers(-3, 12), st.floats(-9, 9) | st.integers(-9, 9) | st.booleans()
+)
 
 
 @settings(max_examples=60, deadline=None)

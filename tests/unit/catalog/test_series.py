@@ -120,6 +120,14 @@ def test_whole_numbers_stay_so_until_a_fraction_comes(field: Any, catalog: Catal
     assert (found.typecode, found.tolist()) == ("d", [*map(float, range(10)), 0.5])
 
 
+def test_truth_is_one_and_zero(field: Any, catalog: Catalog) -> None:
+    field.author("a1").rows(("ok",), [[0, True], [1, False]])
+    field.author("b1").rows(("ok",), [[0, True], [1, 0.5]])
+    assert values(catalog, "a1", "ok") == [(0, 1), (1, 0)]
+    assert catalog.run("a1").metrics["ok"][:6] == (0.0, 1, 0.0, 1, 1.0, 0)
+    assert catalog.run("b1").metrics["ok"].max == 1.0
+
+
 def test_blocks_of_whole_numbers_and_of_fractions_are_joined(field: Any, catalog: Catalog) -> None:
     author = field.author("a1").rows(("n",), [[i, i] for i in range(5000)])
     catalog.refresh()
