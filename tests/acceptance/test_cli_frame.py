@@ -217,3 +217,55 @@ def test_nan_and_infinity_are_null_and_text_in_json(program, write):
 def test_a_shell_can_complete_verbs(program):
     env = {"_PADDOCK_COMPLETE": "bash_complete", "COMP_WORDS": "paddock se", "COMP_CWORD": "1"}
     assert program(env=env).out.strip() == "plain,series"
+
+
+def test_an_output_that_cannot_be_written_is_told(program, digits):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "paddock", "ls"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=program.environment,
+        )
+    assert done.returncode == 5 and "No space left" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_closed_output_is_no_error(program, digits):
+    command = f"{sys.executable} -m paddock ls >&-"
+    assert subprocess.run(["sh", "-c", command], env=program.environment, capture_output=True).returncode == 0
+
+
+ODD = ["text", 3, [1, "x"], {"a": {"b": None}}, True]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_odd_values_in_a_record_break_no_verb(program, write, odd):
+    names = ("host", "code", "environment", "command", "cwd", "executable", "tags", "notes", "parent", "group", "name")
+    kinds = ("mark", "alert", "artifact", "use", "file", "image", "table", "note", "tag", "star", "metric", "runtime")
+    members = (
+        "t",
+        "step",
+        "name",
+        "data",
+        "title",
+        "files",
+        "size",
+        "path",
+        "version",
+        "add",
+        "goal",
+        "text",
+        "exception",
+    )
+    write("odd1", **{key: odd for key in names if key != "name"}, points={"x": [1.0]})
+    write(
+        "odd2",
+        records=[{"k": kind, **dict.fromkeys(members[1:], odd)} for kind in kinds],
+        points={"x": [2.0]},
+        end=dict.fromkeys(("code", "reason", "signal", "exception"), odd),
+    )
+    for arguments in ("ls --json", "show odd1", "show odd2", "show odd2 --json", "diff odd1 odd2 --env --code", "gc"):
+        result = program(*arguments.split())
+        assert result.code == 0, (arguments, result.err)
+    assert program("reproduce", "odd1").code == 3

@@ -75,7 +75,8 @@ def verb(name: str, **attributes: Any) -> Callable[[Callable[..., None]], click.
         ):
             call = option(call)
         call.__click_params__ = _own_first(call.__click_params__)  # type: ignore[attr-defined]
-        make: Callable[[Any], click.Command] = click.command(name, context_settings=CONTEXT, **attributes)
+        settings = {**CONTEXT, **attributes.pop("context_settings", {})}
+        make: Callable[[Any], click.Command] = click.command(name, context_settings=settings, **attributes)
         return make(call)
 
     return decorate

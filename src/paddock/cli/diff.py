@@ -10,7 +10,7 @@ import click
 from paddock.cli.choose import named
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell
-from paddock.cli.shape import label, short
+from paddock.cli.shape import label, mapping, short
 from paddock.compare.diff import DiffRow, diff_packages
 from paddock.compare.diff import diff as diff_configs
 from paddock.compare.fields import MISSING
@@ -56,8 +56,8 @@ def diff(session: Session, runs: tuple[str, ...], everything: bool, with_code: b
 
 
 def _packages(facts: dict[str, Any]) -> dict[str, str]:
-    environment = facts.get("environment") or {}
-    return {"(python)": str(environment.get("python", "")), **(environment.get("packages") or {})}
+    environment = mapping(facts.get("environment"))
+    return {"(python)": str(environment.get("python", "")), **mapping(environment.get("packages"))}
 
 
 def _code(session: Session, left: RunRow, right: RunRow) -> tuple[list[FileDiff], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -81,6 +82,9 @@ def cli(ctx: click.Context) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     given = sys.argv[1:] if arguments is None else arguments
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: `paddock ls >&-`
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     try:
         code = cli.main(given, prog_name="paddock", standalone_mode=False)
     except Exception as error:

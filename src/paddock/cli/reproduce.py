@@ -16,7 +16,7 @@ import click
 from paddock import wire
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Output
-from paddock.cli.shape import label
+from paddock.cli.shape import amount, label, mapping
 from paddock.compare.diff import DiffRow, diff_packages
 from paddock.compare.fields import MISSING
 from paddock.compare.text import many
@@ -54,7 +54,7 @@ def reproduce(session: Session, run: str, into: Path | None, execute: bool, forc
         row = catalog.run(run)
         facts = catalog.facts(row.id)
     if not row.code:
-        why = str((facts.get("code") or {}).get("note") or "capturing it was switched off, or there was none")
+        why = str(mapping(facts.get("code")).get("note") or "capturing it was switched off, or there was none")
         at = f" It was made at commit {row.commit}." if row.commit else ""
         raise NotFound(
             f"{label(row)} has no code snapshot ({why}).{at}", hint=f"Its command: {shlex.join(row.command)}"
@@ -80,7 +80,7 @@ def reproduce(session: Session, run: str, into: Path | None, execute: bool, forc
 
 
 def make_plan(row: RunRow, facts: dict[str, Any], directory: Path) -> Plan:
-    code = facts.get("code") or {}
+    code = mapping(facts.get("code"))
     python = _interpreter(str(facts.get("executable") or ""))
     notes = [*_left_out(code), *_machine(facts, python)]
     root, was = str(code.get("root") or ""), str(facts.get("cwd") or "")
@@ -122,21 +122,21 @@ def _moved(word: str, root: str, directory: Path) -> str:
 
 
 def _left_out(code: dict[str, Any]) -> list[str]:
-    count = int(code.get("left_out_count") or 0)
+    count, items = int(amount(code.get("left_out_count"))), code.get("left_out")
     if not count:
         return []
-    named = [f"{item.get('path')} ({item.get('why')})" for item in code.get("left_out") or [] if isinstance(item, dict)]
+    named = [f"{mapping(i).get('path')} ({mapping(i).get('why')})" for i in (items if isinstance(items, list) else [])]
     return [f"{count} files were not kept in the snapshot: {', '.join(named[:5])}{' ...' if count > 5 else ''}"]
 
 
 def _machine(facts: dict[str, Any], python: str) -> list[str]:
-    environment = facts.get("environment") or {}
+    environment = mapping(facts.get("environment"))
     version, installed = _look(python)
     notes = []
     then = (str(environment.get("python") or "").split() or [""])[0]
     if then and version and then != version:
         notes.append(f"python was {then}, here it is {version}")
-    recorded = environment.get("packages") or {}
+    recorded = mapping(environment.get("packages"))
     if recorded and installed:
         rows = diff_packages([{_canonical(k): v for k, v in one.items()} for one in (recorded, installed)])
         differing = [row for row in rows if row.values[0] is not MISSING]

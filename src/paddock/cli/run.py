@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import click
 
-from paddock import settings, wire
+from paddock import wire
+from paddock.cli.command import Session, verb
 from paddock.errors import UsageError
-from paddock.record.layout import check_id, find_home, new_id
+from paddock.record.layout import check_id, new_id
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@verb("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--project", help="The project the run belongs to.")
 @click.option("--name", help="A name for people; made up when left out.")
 @click.option("--group", help="A group of runs, such as one sweep.")
@@ -21,43 +23,36 @@ from paddock.record.layout import check_id, find_home, new_id
 @click.option("--notes", help="Free text.")
 @click.option("--id", "run_id", help="The run's id; made up when left out.")
 @click.option("--resume", type=click.Choice(["allow", "must", "never"]), help="Continue the run with this --id.")
-@click.option("--home", type=click.Path(), help="The home to write to.")
 @click.argument("script", type=click.Path())
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(
-    project: str | None,
-    name: str | None,
-    group: str | None,
-    job_type: str | None,
-    tags: tuple[str, ...],
-    notes: str | None,
-    run_id: str | None,
-    resume: str | None,
-    home: str | None,
-    script: str,
-    arguments: tuple[str, ...],
+    session: Session, run_id: str | None, resume: str | None, script: str, arguments: tuple[str, ...], **about: Any
 ) -> None:
     """Run SCRIPT as a tracked run: paddock run train.py lr=0.1 model.depth=50
 
     A script with a dict `config` and a function `main()` gets each KEY=VALUE in its config, and log_metric, log_info,
     log_image, log_runtime and output_dir in its module. Any other Python script runs as it is, with its arguments.
-    How it ended is written down even after kill -9 or an out-of-memory kill.
+    How it ended is written down even after kill -9 or an out-of-memory kill. The exit code is the script's.
     """
     from paddock.track.supervise import begin, supervise
 
     if not os.path.isfile(script):
         raise UsageError(f"There is no script {script!r}.", hint="Give the path of a Python file.")
-    chosen = settings.load(home=home)
-    place = find_home(chosen.home)
-    directory, attempt = begin(place, check_id(run_id) if run_id else new_id(), resume)
-    about = {"project": project, "name": name, "group": group, "job_type": job_type, "tags": tags, "notes": notes}
+    home = find_home(session)
+    directory, attempt = begin(home, check_id(run_id) if run_id else new_id(), resume)
     given = {key: value for key, value in about.items() if value}
+    given["command"] = ["paddock", "run", script, *arguments]
     command = [sys.executable, "-m", "paddock.track.script", wire.dumps(given).decode(), script, *arguments]
     environ = {
         **os.environ,
         "PADDOCK_RUN_ID": directory.id,
-        "PADDOCK_RUN_HOME": str(place.path),
+        "PADDOCK_RUN_HOME": str(home.path),
         "PADDOCK_ATTEMPT": str(attempt),
     }
     environ.pop("PADDOCK_RUN_OWNER", None)
-    sys.exit(supervise(command, environ, directory, attempt))
+    if not session.out.human:
+        environ["PADDOCK_QUIET"] = "1"
+    # With --json stdout carries the JSON alone; what the script prints goes to stderr.
+    code = supervise(command, environ, directory, attempt, stdout=sys.stderr.fileno() if session.out.json else None)
+    session.out.json_or(lambda: None, {"run": directory.id, "attempt": attempt, "exit_code": code})
+    sys.exit(code)

@@ -27,3 +27,12 @@ def short(run: RunRow) -> dict[str, Any]:
 def label(run: RunRow) -> str:
     """A run in a sentence or over a column."""
     return run.id if run.name in ("", run.id) else f"{run.name} ({run.id})"
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The value if it is a mapping, else nothing: what other programs wrote into a record may be anything."""
+    return value if isinstance(value, dict) else {}
+
+
+def amount(value: Any) -> float:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0

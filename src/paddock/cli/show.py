@@ -11,7 +11,7 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell, Output
-from paddock.cli.shape import STATE_STYLES, label, run_json, short
+from paddock.cli.shape import STATE_STYLES, amount, label, mapping, run_json, short
 from paddock.compare.fields import duration, flatten
 from paddock.compare.stats import goal_of
 from paddock.compare.text import age, cell, many, moment, number, size, span
@@ -59,8 +59,9 @@ def _head(out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow
     marks = (" *" if row.star else "") + (" !" if row.bug else "")
     out.line(f"{label(row)}{marks}", "bold")
     state: Cell = (row.state + (f" ({row.reason})" if row.reason else ""), STATE_STYLES.get(row.state, ""))
-    host = facts.get("host") or {}
-    git = (facts.get("code") or {}).get("git") or {}
+    host = mapping(facts.get("host"))
+    code = mapping(facts.get("code"))
+    git = mapping(code.get("git"))
     pairs: list[tuple[str, Cell]] = [
         ("state", state),
         ("project", row.project),
@@ -74,9 +75,9 @@ def _head(out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow
         ("user", row.user),
         ("command", shlex.join(row.command)),
         ("directory", str(facts.get("cwd") or "")),
-        ("python", str((facts.get("environment") or {}).get("python") or "")),
+        ("python", str(mapping(facts.get("environment")).get("python") or "")),
         ("commit", _commit(row, git)),
-        ("code", _code(row, facts.get("code") or {})),
+        ("code", _code(row, code)),
         ("parent", row.parent or ""),
         ("children", ", ".join(label(child) for child in children[:_SHOWN])),
         ("notes", row.notes),
@@ -88,8 +89,9 @@ def _head(out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow
 
 
 def _machine(host: dict[str, Any]) -> str:
-    gpus = host.get("gpus") or []
-    parts = [many(host["cpus"], "cpu") if host.get("cpus") else "", many(len(gpus), "gpu") if gpus else ""]
+    gpus = host.get("gpus")
+    gpus = gpus if isinstance(gpus, list) else []
+    parts = [many(int(amount(host["cpus"])), "cpu") if host.get("cpus") else "", many(len(gpus), "gpu") if gpus else ""]
     found = ", ".join(filter(None, parts))
     return f"({found})" if found else ""
 
@@ -107,15 +109,19 @@ def _code(row: RunRow, code: dict[str, Any]) -> str:
     if not row.code:
         return str(code.get("note") or "")
     left_out = f", {code['left_out_count']} left out" if code.get("left_out_count") else ""
-    kept = f" ({many(code['files'], 'file')}, {size(code.get('bytes') or 0)}{left_out})" if code.get("files") else ""
+    kept = (
+        f" ({many(int(amount(code['files'])), 'file')}, {size(amount(code.get('bytes')))}{left_out})"
+        if code.get("files")
+        else ""
+    )
     return row.code[:12] + kept
 
 
 def _ending(out: Output, row: RunRow, ends: list[dict[str, Any]]) -> None:
-    failed = [end for end in ends if end.get("exception")]
+    failed = [found for end in ends if (found := mapping(end.get("exception")))]
     if row.state in ("finished", "running") or not failed:
         return
-    lines = str(failed[-1]["exception"].get("traceback") or "").rstrip("\n").split("\n")
+    lines = str(failed[-1].get("traceback") or "").rstrip("\n").split("\n")
     if not any(lines):
         return
     out.heading("traceback" if len(lines) <= _TRACEBACK_LINES else f"traceback (last {_TRACEBACK_LINES} lines)")
@@ -191,7 +197,7 @@ def _lists(out: Output, records: dict[str, list[dict[str, Any]]], now: float) ->
     _list(out, "marks", [(_when(r, now), f"{r.get('name')}{_at(r)} {_data(r)}".rstrip()) for r in records["mark"]])
     _list(out, "artifacts", [(_version(r), _artifact(r)) for r in records["artifact"]])
     _list(out, "used", [(_version(r), f"from {r.get('run')}" if r.get("run") else "") for r in records["use"]])
-    _list(out, "files", [(str(r.get("path")), size(r.get("size") or 0)) for r in records["file"]])
+    _list(out, "files", [(str(r.get("path")), size(amount(r.get("size")))) for r in records["file"]])
     media = [
         (str(r.get("path")), f"{r['k']} {r.get('name')}{_at(r)}") for kind in ("image", "table") for r in records[kind]
     ]
@@ -213,7 +219,7 @@ def _more(out: Output, items: Iterable[Any]) -> None:
 
 
 def _when(record: dict[str, Any], now: float) -> str:
-    return age(now - float(record.get("t") or now))
+    return age(now - (amount(record.get("t")) or now))
 
 
 def _at(record: dict[str, Any]) -> str:
@@ -229,6 +235,6 @@ def _version(record: dict[str, Any]) -> str:
 
 
 def _artifact(record: dict[str, Any]) -> str:
-    files = record.get("files") or {}
-    total = sum(int(file.get("size") or 0) for file in files.values() if isinstance(file, dict))
+    files = mapping(record.get("files"))
+    total = sum(amount(mapping(file).get("size")) for file in files.values())
     return f"{record.get('type') or 'artifact'}, {many(len(files), 'file')}, {size(total)}"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("run", "name", "metric", "step", "time", "value", "rank", "attempt", "tags")
 FORMATS = ("parquet", "csv", "jsonl")
-_STRETCH = 1 << 20  # points in a row group
+_STRETCH = 1 << 18  # points in a row group
 
 Names = Mapping[str, str]  # run id -> run name
 
