@@ -36,7 +36,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("pending_bytes", 16 << 20, int, "memory for records while the disk refuses them"),
     Setting("capture_code", True, bool, "keep a snapshot of the code, the git commit and its diff"),
     Setting("capture_output", True, bool, "keep what Python prints to stdout and stderr"),
-    Setting("capture_environment", True, bool, "keep packages, host facts and the redacted environment"),
+    Setting("capture_environment", True, bool, "keep packages and the redacted environment variables"),
     Setting("capture_signals", True, bool, "record SIGTERM and SIGHUP as the exit reason before they end the process"),
     Setting("capture_seconds", 5.0, float, "how long init() waits for the code snapshot before it goes on without"),
     Setting("code_file_bytes", 1 << 20, int, "files above this size are named in the code snapshot, not kept"),

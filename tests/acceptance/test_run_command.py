@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -109,6 +110,16 @@ def test_a_missing_script_is_a_sentence(home) -> None:
     done = paddock_run("nowhere.py")
     assert done.returncode == 2
     assert "There is no script 'nowhere.py'" in done.stderr
+
+
+def test_the_command_is_kept_as_it_was_typed(read, home) -> None:
+    paddock_run("--id", "typed", "--name", "x", EXAMPLE, "lr=0.5")
+    assert read(home.runs / "typed").facts["command"] == ["paddock", "run", str(EXAMPLE), "lr=0.5"]
+
+
+def test_json_says_which_run_it_was_and_leaves_stdout_to_it(home) -> None:
+    done = paddock_run("--json", "--id", "j", EXAMPLE, "steps=1")
+    assert json.loads(done.stdout) == {"run": "j", "attempt": 1, "exit_code": 0}
 
 
 def test_a_home_that_moved_under_a_run_is_no_surprise(read, home, tmp_path: Path) -> None:

@@ -189,6 +189,21 @@ RANK = """
 """
 
 
+def test_whichever_rank_comes_first_the_run_knows_its_command_and_code(script, read, home) -> None:
+    launch = {"WORLD_SIZE": "2", "SLURM_JOB_ID": "78", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2"}
+    source = "import paddock\nrun = paddock.init(id='late', config={'lr': 1})\nrun.log({'a': run.rank})\n"
+    for rank in (1, 0):
+        environ = {**os.environ, **launch, "SLURM_PROCID": str(rank), "RANK": str(rank), "PADDOCK_CAPTURE_CODE": "1"}
+        assert script(source, env=environ).wait() == 0
+    found = read(home.runs / "late")
+    assert sorted(found.values("a")) == [0, 1]
+    assert found.facts["command"] and found.facts["environment"]["packages"]
+    assert found.records["code"][0]["code"]["snapshot"]
+    # Another launch with the same id is not the same run by accident.
+    other = {**os.environ, **launch, "SLURM_JOB_ID": "79", "SLURM_PROCID": "0", "RANK": "0"}
+    assert script(source, env=other, stderr=subprocess.DEVNULL).wait() == 1
+
+
 def test_ranks_of_one_launch_write_one_run(script, read, home) -> None:
     launch = {"WORLD_SIZE": "3", "SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "3"}
     ranks = [script(RANK, env={**os.environ, **launch, "SLURM_PROCID": str(n), "RANK": str(n)}) for n in range(3)]

@@ -10,6 +10,8 @@ import click
 
 from paddock import wire
 from paddock.cli.command import Session, verb
+from paddock.cli.output import JSON
+from paddock.compare.view import source
 from paddock.errors import UsageError
 from paddock.record.layout import check_id, new_id
 
@@ -38,7 +40,7 @@ def run(
 
     if not os.path.isfile(script):
         raise UsageError(f"There is no script {script!r}.", hint="Give the path of a Python file.")
-    home = find_home(session)
+    home = source(session.home_option).home  # it need not exist yet
     directory, attempt = begin(home, check_id(run_id) if run_id else new_id(), resume)
     given = {key: value for key, value in about.items() if value}
     given["command"] = ["paddock", "run", script, *arguments]
@@ -53,6 +55,8 @@ def run(
     if not session.out.human:
         environ["PADDOCK_QUIET"] = "1"
     # With --json stdout carries the JSON alone; what the script prints goes to stderr.
-    code = supervise(command, environ, directory, attempt, stdout=sys.stderr.fileno() if session.out.json else None)
-    session.out.json_or(lambda: None, {"run": directory.id, "attempt": attempt, "exit_code": code})
+    stdout = sys.stderr.fileno() if session.out.mode == JSON else None
+    code = supervise(command, environ, directory, attempt, stdout)
+    session.out.json({"run": directory.id, "attempt": attempt, "exit_code": code})
+    session.out.flush()
     sys.exit(code)

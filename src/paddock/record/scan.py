@@ -147,6 +147,19 @@ def header(path: Path | str, packed: bool = False) -> dict[str, Any]:
     return value if isinstance(value, dict) and value.get("k") == "open" else {}
 
 
+def records_of(directory: Path | str, kinds: tuple[str, ...]) -> list[dict[str, Any]]:
+    """All records of some kinds, in order of time. Rows are passed over without being decoded."""
+    starts = tuple(f'{{"k":"{kind}"'.encode() for kind in kinds)
+    found: list[dict[str, Any]] = []
+    for file in journal_files(directory):
+        for line in read_journal(file).split(b"\n")[:-1]:
+            if line.startswith(starts):
+                value = wire.read_line(line)
+                if isinstance(value, dict):
+                    found.append(value)
+    return sorted(found, key=lambda record: float(record.get("t") or 0))
+
+
 def last_step(file: JournalFile) -> int | None:
     """The step of the last row, read from the journal's end."""
     if file.packed:

@@ -26,6 +26,7 @@ class Identity:
     rank: int | None
     world: int | None
     parent: str | None
+    launch: str = ""  # the same for all ranks that were started together
 
 
 def decide(
@@ -43,7 +44,8 @@ def decide(
     been part of the environment's run already, so a second init() means a new one."""
     how = _resume(resume)
     number, world, key = rank if rank else (None, None, "")
-    base = Identity(run_id, None, "main", shared, shared, how, None, number, world, parent)
+    launch = hashlib.sha256(key.encode()).hexdigest()[:12] if key else ""
+    base = Identity(run_id, None, "main", shared, shared, how, None, number, world, parent, launch)
     given = environ.get(RUN_ID)
     if given and run_id in (None, given) and not joined_before and how != "never":
         owner = environ.get(RUN_OWNER)
@@ -60,8 +62,7 @@ def decide(
     if run_id is not None:
         return replace(base, run_id=check_id(run_id), join=shared or bool(number))
     if rank:
-        digest = hashlib.sha256(key.encode()).hexdigest()
-        return replace(base, run_id="r" + digest[:11], join=True)
+        return replace(base, run_id="r" + launch[:11], join=True)
     if how == "auto" and (job := environ.get("SLURM_JOB_ID")):
         # A requeued Slurm job keeps its id: the same id here makes it the same run.
         task = environ.get("SLURM_ARRAY_TASK_ID")

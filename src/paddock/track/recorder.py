@@ -164,7 +164,14 @@ class Recorder:
         if self._closed:
             self._drop("closed", 1, f"a {record['k']!r} record after finish() is not kept")
             return
-        self._own().append_now(record)
+        try:
+            journal = self._own()
+            try:
+                journal.append_now(dict(record))
+            except (TypeError, ValueError):  # something in it is no JSON: keep the rest
+                journal.append_now(wire.plain(record).value)
+        except Exception as error:
+            self._drop("error", 1, f"a {record['k']!r} record was not kept ({type(error).__name__}: {error})")
 
     def _drop(self, why: str, count: int, sentence: str, once: str = "") -> None:
         """Count what could not be kept, and say it once."""

@@ -126,6 +126,20 @@ class Run(Recorder):
     def __repr__(self) -> str:
         return f"<paddock run {self.id} {self.name!r} in {self.project!r}>"
 
+    def _recall(self, records: list[dict[str, Any]]) -> None:
+        """Go on from what earlier attempts and other processes have set."""
+        for record in records:
+            if record["k"] in ("config", "summary"):
+                target = self._config if record["k"] == "config" else self._summary
+                target._values.update(wire.revive(record.get("set") or {}))
+            elif record["k"] == "tag":
+                removed, added = record.get("remove") or [], record.get("add") or []
+                self._facts["tags"] = [t for t in self.tags if t not in removed] + [
+                    t for t in added if t not in self.tags
+                ]
+            else:
+                self._facts["notes"] = record.get("text") or ""
+
     # What happens in it
 
     def _config_changed(self, values: dict[str, Any]) -> None:
@@ -234,7 +248,11 @@ class Run(Recorder):
         """Keep a copy of a file, of all files a pattern names, or of a directory, with the run."""
         from paddock.track.saving import copy_into
 
-        kept = copy_into(Path(glob_str), self._directory.files, Path(base_path) if base_path else None)
+        try:
+            kept = copy_into(Path(glob_str), self._directory.files, Path(base_path) if base_path else None)
+        except (OSError, UsageError) as error:  # a typing error in a file's name must not end a long training
+            self._drop("file", 1, f"save({os.fspath(glob_str)!r}) kept nothing: {error}", once=f"save {glob_str}")
+            return []
         for path in kept:
             relative = str(path.relative_to(self._directory.path))
             self._append({"k": "file", "path": relative, "size": path.stat().st_size})
@@ -248,7 +266,11 @@ class Run(Recorder):
             made = Artifact(name or Path(artifact).name, type or "file")
             made.add(artifact)
             artifact = made
-        return log_artifact(self._home, self._directory, artifact, aliases, self._append)
+        try:
+            return log_artifact(self._home, self._directory, artifact, aliases, self._append)
+        except OSError as error:
+            self._drop("artifact", 1, f"the artifact {artifact.name!r} could not be kept ({error.strerror or error})")
+            return artifact
 
     def use_artifact(self, artifact: Any, type: str | None = None) -> Any:
         """Find an artifact ("name", "name:v3" or "name:best") and note that this run depends on it."""

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from paddock.errors import PaddockError, UsageError
-from paddock.track import override
+from paddock.track import override, started
 from paddock.track.ending import by_exception
 from paddock.track.run import Run
 from paddock.track.start import init
@@ -27,7 +27,7 @@ def run_script(script: str, arguments: Sequence[str], about: dict[str, Any]) -> 
     path = Path(os.path.abspath(script))
     if not path.is_file():
         raise UsageError(f"There is no script {script!r}.")
-    os.environ["PADDOCK_SCRIPT"] = str(path)
+    started.declare(path, about.pop("command", []))
     sys.path.insert(0, str(path.parent))
     sys.argv = [str(path), *arguments]
     if not _keeps_contract(path):

@@ -16,9 +16,9 @@ from paddock.errors import HomeError, RunExists, RunNotFound, UsageError
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory, find_home, new_id
 from paddock.record.process import boot_id, oom_kills, start_ticks
-from paddock.record.scan import header, journal_files, last_step
+from paddock.record.scan import header, journal_files, last_step, records_of
 from paddock.settings import Settings
-from paddock.track import active, notice
+from paddock.track import active, notice, started
 from paddock.track.capture.config import to_config
 from paddock.track.capture.launch import rank_of
 from paddock.track.ending import Hooks
@@ -99,10 +99,10 @@ def _begin(
     headers = [header(f.path, f.packed) for f in journal_files(directory.journals)] if existed else []
     attempt = identity.attempt or next_attempt(headers, identity.rank, identity.shared)
     first = identity.role == "main" and not identity.rank
-    capture = Capture(home, chosen) if first else None
-    facts = read_facts(directory)
+    capture = Capture(home, chosen, with_code=first) if identity.role == "main" else None
+    facts, wrote = read_facts(directory), False
     if not facts:
-        facts = _make_facts(directory, asked, config, capture, chosen)
+        facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen.capture_seconds)
     step = _continue_step(directory, identity) if existed and attempt > 1 and identity.role == "main" else 0
     roles = iter((identity.role,))
 
@@ -114,11 +114,13 @@ def _begin(
         run._drop(
             "config as repr", len(lossy), f"config: {', '.join(lossy[:5])} cannot be written as data; kept as repr()"
         )
-    changed = {k: v for k, v in config.items() if (facts.get("config") or {}).get(k, run) != v}
+    if existed:
+        run._recall(records_of(directory.journals, ("config", "summary", "tag", "note")))
+    changed = {k: v for k, v in config.items() if run.config.get(k, run) != v}
     if first and changed:
         run.config.update(changed)
     if capture:
-        capture.attach(run, known=not existed)
+        capture.attach(run, wrote)
     if identity.role == "main":
         _watch_process(run, chosen, directory, attempt, identity)
         _export(home, directory, attempt)
@@ -161,8 +163,12 @@ def _make_directory(home: Home, identity: Identity) -> tuple[Home, RunDirectory,
             directory.journals.mkdir()
             return home, directory, False
     directory = home.run(identity.run_id)
-    existed = directory.facts.exists() or bool(journal_files(directory.journals))
-    if existed and not identity.join and identity.resume in (None, "never"):
+    headers = [header(file.path, file.packed) for file in journal_files(directory.journals)]
+    existed = directory.facts.exists() or bool(headers)
+    # Rank 1 may have been faster than rank 0: what this very launch began is joined, whoever came first.
+    begun_by = [read_facts(directory).get("begun_by"), *(found.get("launch") for found in headers)]
+    together = bool(identity.launch) and identity.launch in begun_by
+    if existed and not (identity.join or together) and identity.resume in (None, "never"):
         raise RunExists(
             f"There is a run {identity.run_id!r} already, in {directory.path}.",
             hint="Pass resume='allow' to continue it, or another id.",
@@ -177,9 +183,14 @@ def _make_directory(home: Home, identity: Identity) -> tuple[Home, RunDirectory,
 
 
 def _make_facts(
-    directory: RunDirectory, asked: dict[str, Any], config: dict[str, Any], capture: Capture | None, chosen: Settings
-) -> dict[str, Any]:
-    """Write run.json, unless another rank was faster: then theirs holds."""
+    directory: RunDirectory,
+    identity: Identity,
+    asked: dict[str, Any],
+    config: dict[str, Any],
+    capture: Capture | None,
+    seconds: float,
+) -> tuple[dict[str, Any], bool]:
+    """Write run.json, unless another rank was faster: then theirs holds. Whether this process wrote it."""
     from paddock.track.names import readable_name
 
     facts = {
@@ -187,20 +198,16 @@ def _make_facts(
         "id": directory.id,
         **asked,
         "name": asked["name"] or readable_name(directory.id),
+        "project": asked["project"] or started.root().name or "default",
         "created": round(time.time(), 6),
         "user": _user(),
         "config": config,
-        **(capture.facts(chosen.capture_seconds) if capture else {}),
+        "begun_by": identity.launch or None,
+        **(capture.facts(seconds) if capture else {}),
     }
-    facts["project"] = asked["project"] or _default_project(facts)
     if files.write_once(directory.facts, wire.dumps(wire.plain(facts).value)):
-        return facts
-    return read_facts(directory) or facts
-
-
-def _default_project(facts: dict[str, Any]) -> str:
-    root = (facts.get("code") or {}).get("root") or facts.get("cwd") or ""
-    return os.path.basename(str(root).rstrip("/")) or "default"
+        return facts, True
+    return read_facts(directory) or facts, False
 
 
 def _continue_step(directory: RunDirectory, identity: Identity) -> int:
@@ -228,6 +235,7 @@ def _open_journal(directory: RunDirectory, role: str, attempt: int, identity: Id
             "boot": boot_id(),
             "rank": identity.rank,
             "world": identity.world,
+            "launch": identity.launch or None,
             "attempt": attempt,
             "user": _user(),
             "paddock": __version__,

@@ -36,10 +36,12 @@ def begin(home: Home, run_id: str, resume: str | None) -> tuple[RunDirectory, in
     return directory, next_attempt(headers, None)
 
 
-def supervise(command: Sequence[str], environ: dict[str, str], directory: RunDirectory, attempt: int) -> int:
+def supervise(
+    command: Sequence[str], environ: dict[str, str], directory: RunDirectory, attempt: int, stdout: int | None = None
+) -> int:
     """The command's exit code, 128 + N when signal N ended it."""
     kills_before = oom_kills()
-    child = subprocess.Popen(list(command), env=environ)
+    child = subprocess.Popen(list(command), env=environ, stdout=stdout)
 
     def forward(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)

@@ -32,7 +32,7 @@ def sort(data: Mapping[Any, Any]) -> Sorted:
 
 def _sort(data: Mapping[Any, Any], prefix: str, found: Sorted, depth: int) -> None:
     for key, value in data.items():
-        name = f"{prefix}{key}"
+        name = wire.text(f"{prefix}{key}")
         if isinstance(value, Mapping):
             if depth >= MAX_DEPTH:
                 found.dropped[name] = "nested too deeply"
@@ -47,7 +47,7 @@ def _put(name: str, value: Any, found: Sorted) -> None:
         found.media[name] = value
         return
     if isinstance(value, str):
-        found.texts[name] = value
+        found.texts[name] = wire.text(value)
         return
     number = as_number(value)
     if number is not None:

@@ -141,7 +141,7 @@ def test_media_lie_in_files_and_are_recorded(read) -> None:
     assert sum(found.records["histogram"][0]["counts"]) == 3
 
 
-def test_files_are_saved_by_name_pattern_and_directory(read, tmp_path: Path) -> None:
+def test_files_are_saved_by_name_pattern_and_directory(read, capsys, tmp_path: Path) -> None:
     work = tmp_path / "a dir"
     (work / "sub").mkdir(parents=True)
     (work / "x.txt").write_text("x")
@@ -149,8 +149,8 @@ def test_files_are_saved_by_name_pattern_and_directory(read, tmp_path: Path) -> 
     run = paddock.init()
     run.save(work / "x.txt")
     run.save(f"{work}/**/*.txt", base_path=work)
-    with pytest.raises(UsageError, match="no file"):
-        run.save("nothing*.txt")
+    assert run.save("nothing*.txt") == []
+    assert "no file 'nothing*.txt'" in capsys.readouterr().err
     assert (run.path / "files" / "x.txt").read_text() == "x"
     assert (run.path / "files" / "sub" / "y.txt").read_text() == "y"
     assert {r["path"] for r in read(run.path).records["file"]} == {"files/x.txt", "files/sub/y.txt"}
@@ -206,3 +206,24 @@ def test_the_end_is_recorded_with_the_exception(read) -> None:
     assert (end["code"], end["reason"]) == (1, "exception")
     assert end["exception"]["type"] == "ZeroDivisionError"
     assert "1 / 0" in end["exception"]["traceback"]
+
+
+def test_a_resumed_run_knows_what_was_set_before() -> None:
+    with paddock.init(id="known", config={"lr": 1}, tags=["a"]) as run:
+        run.config.lr = 2
+        run.tags = ["a", "b"]
+        run.notes = "first"
+        run.summary["best"] = 5
+    with paddock.init(id="known", resume="must", config={"lr": 2, "new": 3}) as again:
+        assert dict(again.config) == {"lr": 2, "new": 3}
+        assert again.tags == ("a", "b")
+        assert again.notes == "first"
+        assert again.summary["best"] == 5
+
+
+def test_names_that_no_encoding_holds_do_not_raise(read) -> None:
+    run = paddock.init()
+    run.mark("bad \udcff", {"x": object()})
+    run.log({"odd \udcff": 1.0, "fine": 2.0})
+    run.log_text("t", "text \udcff")
+    assert read(run.path).values("fine") == [2.0]
