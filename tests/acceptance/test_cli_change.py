@@ -121,12 +121,11 @@ SCRIPT = (
 )
 
 
-def reproducible(write, keep_code, **facts) -> None:
+def reproducible(write, keep_code, command=("/old/project/sub/train.py", "lr=0.1", "a b")) -> None:
     snapshot = keep_code({"sub/train.py": SCRIPT, "sub/data.txt": b"hello"})
     code = {"root": "/old/project", "script": "sub/train.py", "snapshot": snapshot, "git": None, "left_out_count": 1}
     code["left_out"] = [{"path": "big.bin", "why": "too large"}]
-    command = ["/old/project/sub/train.py", "lr=0.1", "a b"]
-    write("ee1", code=code, cwd="/old/project/sub", command=command, **facts)
+    write("ee1", code=code, cwd="/old/project/sub", command=list(command))
 
 
 def test_reproduce_restores_the_code_and_prints_the_command(program, write, keep_code):
@@ -147,6 +146,12 @@ def test_reproduce_runs_it_there_and_passes_the_exit_code_on(program, write, kee
     assert "ran ['lr=0.1', 'a b'] hello sub" in result.out
     again = program("reproduce", "ee1")
     assert again.code == 9 and "not empty" in again.err
+
+
+def test_a_run_that_paddock_ran_is_repeated_through_paddock(program, write, keep_code):
+    reproducible(write, keep_code, ["paddock", "run", "train.py", "lr=0.1"])
+    found = program("reproduce", "ee1", "--json").json
+    assert found["command"] == [sys.executable, "-m", "paddock", "run", "train.py", "lr=0.1"]
 
 
 def test_reproduce_without_a_snapshot_says_what_is_known(program, digits):

@@ -93,6 +93,8 @@ def make_plan(row: RunRow, facts: dict[str, Any], directory: Path) -> Plan:
         command[0] = python
     elif command and command[0].endswith(".py"):
         command.insert(0, python)
+    elif command and command[0] == "paddock":  # `paddock run ...`, by the same python
+        command[:1] = [python, "-m", "paddock"]
     return Plan(directory, cwd if cwd.is_dir() else directory, tuple(command), tuple(notes))
 
 
