@@ -7,6 +7,7 @@ import sqlite3
 import time
 from typing import NamedTuple
 
+from paddock import wire
 from paddock.catalog import writer
 from paddock.catalog.collector import without_collector
 from paddock.catalog.ingest import CLOSED, Counts, RunIngest, facts_mark, look_at
@@ -19,6 +20,11 @@ from paddock.record.scan import JournalFile, journal_files
 COMMIT_BYTES = 32 << 20
 COMMIT_SECONDS = 2.0
 _PATIENCE = 30.0  # seconds to wait for a process that holds the index and does not get on
+
+
+# Nothing can have happened to a run, or it was silent for so long that it is looked at only now and then. One whose
+# run.json is missing or damaged is always looked at: it may be mended.
+_RESTS = f"facts GLOB '[0-9]*' AND (settled = {CLOSED} OR (look_at > :now AND look_at < :now + 3600))"
 
 
 class Refreshed(NamedTuple):
@@ -49,11 +55,16 @@ class Known(NamedTuple):
 @without_collector()
 def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
     listing = list_runs(home)
-    known = {
-        row[0]: Known(*row[1:]) for row in db.execute("SELECT id, key, journals, facts, settled, look_at FROM runs")
-    }
-    changed = _changed(db, home, listing, known, now)
-    removed = [run_id for run_id in known if run_id not in listing.runs]
+    resting: dict[str, int] = dict(db.execute(f"SELECT id, journals FROM runs WHERE {_RESTS}", {"now": now.wall}))
+    moved = [run_id for run_id, mtime in listing.runs.items() if resting.get(run_id) != mtime]
+    rows = db.execute(
+        f"SELECT id, key, journals, facts, settled, look_at FROM runs WHERE NOT ({_RESTS})"
+        " OR id IN (SELECT value FROM json_each(:moved))",
+        {"now": now.wall, "moved": wire.dumps(moved).decode()},
+    )
+    known = {row[0]: Known._make(row[1:]) for row in rows}
+    changed = _changed(db, home, [(run_id, listing.runs[run_id]) for run_id in moved], known, now)
+    removed = [run_id for run_id in (resting | known) if run_id not in listing.runs]
     counts = Counts()
     if changed or removed:
         _write(db, home, changed, removed, now, counts)
@@ -97,17 +108,12 @@ def list_runs(home: Home) -> Listing:
     return Listing(found, foreign)
 
 
-def _changed(db: sqlite3.Connection, home: Home, listing: Listing, known: dict[str, Known], now: Here) -> list[str]:
+def _changed(
+    db: sqlite3.Connection, home: Home, moved: list[tuple[str, int]], known: dict[str, Known], now: Here
+) -> list[str]:
     """The runs that something is to be written for."""
-    changed, suspects = [], []
-    for run_id, mtime in listing.runs.items():
-        run = known.get(run_id)
-        if run is None:
-            changed.append(run_id)
-        elif mtime == run.journals and _rests(run, now):
-            continue
-        else:
-            suspects.append((run_id, run, mtime))
+    changed = [run_id for run_id, _ in moved if run_id not in known]
+    suspects = [(run_id, known[run_id], mtime) for run_id, mtime in moved if run_id in known]
     if suspects:
         writers = _writers(db, [run.key for _, run, _ in suspects])
         for run_id, run, mtime in suspects:
@@ -144,14 +150,6 @@ def _differs(path: str, run: Known, mtime: int, writers: dict[str, Seen], now: H
         return False
     known = list(writers.values())
     return all(final(seen, now) for seen in known) or (run.look_at <= now.wall and look_at(known, now) > 0)
-
-
-def _rests(run: Known, now: Here) -> bool:
-    """Nothing can have happened to it, or it was silent for so long that it is looked at only now and then. One
-    whose run.json is missing or damaged is always looked at: it may be mended."""
-    if not run.facts or run.facts.startswith("!"):
-        return False
-    return run.settled == CLOSED or now.wall < run.look_at < now.wall + 3600
 
 
 def _gone(seen: Seen, now: Here) -> bool:
