@@ -58,7 +58,9 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     config: dict[str, Any] = {}
     summary: dict[str, Any] = {}
     metrics: dict[str, MetricStat] = {}
+    info: dict[str, Any] = {}  # from log_info
     goals: dict[str, str] = {}  # metric -> "min" or "max", from define_metric
+    axes: dict[str, str] = {}  # metric -> the metric to draw it over, from define_metric
     command: tuple[str, ...] = ()
     host: str = ""
     user: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
@@ -52,6 +53,7 @@ def build(
     starts = [w.started for w in known if w.started]
     created = facts.get("created")
     note = registers.words.get("note")
+    readings = _readings(metrics, registers)
     return RunRow(
         id=run_id,
         name=_text(facts.get("name")) or run_id,
@@ -66,9 +68,11 @@ def build(
         seen=max((w.seen for w in known), default=0.0),
         attempts=max((w.attempt for w in known if w.role == MAIN), default=1),
         config=_part(facts, "config") | {key: value for key, (_, value) in registers.config.items()},
-        summary={key: value for key, (_, value) in registers.summary.items()},
+        summary=_bests(metrics, readings) | {key: value for key, (_, value) in registers.summary.items()},
+        info={key: value for key, (_, value) in registers.info.items()},
         metrics=metrics,
-        goals={name: goal for name, (_, goal) in registers.goals.items() if goal in ("min", "max")},
+        goals={name: reading[0] for name, reading in readings.items() if reading[0] in ("min", "max")},
+        axes={name: reading[2] for name, reading in readings.items() if isinstance(reading[2], str)},
         command=tuple(map(str, command)) if isinstance(command := facts.get("command"), list) else (),
         host=_text(host.get("name")) or (leader.host if leader else ""),
         user=_text(facts.get("user")) or (leader.user if leader else ""),
@@ -98,6 +102,28 @@ def _troubles(writers: list[Seen], whole: bool) -> Iterator[str]:
     for seen in writers:
         if seen.refused:
             yield f"journal {seen.name} cannot be read ({seen.refused})"
+
+
+def _readings(metrics: dict[str, MetricStat], registers: Registers) -> dict[str, list[Any]]:
+    """How each metric is to be read: by its own definition, else by the last pattern that fits it (`val/*`)."""
+    defined = {name: reading for name, (_, reading) in registers.readings.items()}
+    patterns = [name for name in defined if "*" in name]
+    found = {name: reading for name, reading in defined.items() if name not in patterns}
+    for metric in metrics if patterns else ():
+        base = metric.partition("{")[0]
+        for pattern in patterns:
+            if base not in found and fnmatchcase(base, pattern):
+                found[base] = defined[pattern]
+    return found
+
+
+def _bests(metrics: dict[str, MetricStat], readings: dict[str, list[Any]]) -> dict[str, Any]:
+    """The best value of each metric whose best was said to be its result."""
+    found: dict[str, Any] = {}
+    for name, (goal, best, _) in readings.items():
+        if best and name in metrics:
+            found[f"{name}.best"] = metrics[name].min if goal == "min" else metrics[name].max
+    return found
 
 
 def _tags(facts: dict[str, Any], registers: Registers) -> tuple[str, ...]:

@@ -8,14 +8,13 @@ looked at for long is judged by the time that it carries itself.
 from __future__ import annotations
 
 import os
-import re
 import socket
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 from paddock.catalog.state import Process
 from paddock.catalog.writer import Seen
+from paddock.record.process import boot_id, exists, oom_kills
 
 _GRACE = 10.0  # seconds that another host's clock may be off before its silence is believed at first sight
 _DENSE = 3.0  # looks at most this many times lost_seconds apart count as watching
@@ -37,36 +36,11 @@ def here(lost_seconds: float) -> Here:
     return Here(socket.gethostname(), boot_id(), clock, time.time(), lost_seconds, oom_kills())
 
 
-def boot_id() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
-
-
-def oom_kills() -> int:
-    try:
-        text = Path("/proc/vmstat").read_text()
-    except OSError:
-        return -1
-    found = re.search(r"^oom_kill (\d+)$", text, re.MULTILINE)
-    return int(found[1]) if found else -1
-
-
-def start_ticks(pid: int) -> str:
-    """When the process started, in ticks since boot; "" when there is none, or only its unburied remains."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return ""
-    return "" if len(fields) < 20 or fields[0] in (b"Z", b"X", b"x") else fields[19].decode()
-
-
 def alive(seen: Seen, now: Here) -> bool:
     if seen.over:
         return False
     if _judged_by_process(seen, now):
-        return seen.boot == now.boot and _exists(seen)
+        return seen.boot == now.boot and exists(seen.pid, seen.start)
     if seen.clock != now.boot or not seen.clock:
         return not _silent(seen, now)
     return not seen.stale and now.clock - seen.changed <= now.lost_seconds
@@ -134,11 +108,6 @@ def silence(seen: Seen, now: Here) -> float:
 
 def _judged_by_process(seen: Seen, now: Here) -> bool:
     return bool(now.boot and seen.boot and seen.pid) and seen.host == now.host and not seen.elsewhere
-
-
-def _exists(seen: Seen) -> bool:
-    ticks = start_ticks(seen.pid)
-    return bool(ticks) and (not seen.start or ticks == seen.start)
 
 
 def _silent(seen: Seen, now: Here) -> bool:

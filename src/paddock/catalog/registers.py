@@ -23,16 +23,17 @@ class Registers(msgspec.Struct):
     config: dict[str, Register] = {}
     summary: dict[str, Register] = {}
     tags: dict[str, Register] = {}
-    goals: dict[str, Register] = {}
+    info: dict[str, Register] = {}
+    readings: dict[str, Register] = {}  # metric or pattern -> [goal, whether its best is its result, x-axis]
     words: dict[str, Register] = {}  # note, star, bug, code
     alerts: int = 0
 
     def take(self, record: dict[str, Any]) -> None:
         kind, t = record["k"], moment(record)
-        if kind in ("config", "summary"):
+        if kind in ("config", "summary", "info"):
             values = record.get("set")
             if isinstance(values, dict):
-                into = self.config if kind == "config" else self.summary
+                into: dict[str, Register] = getattr(self, kind)
                 for key, value in values.items():
                     _set(into, key, t, wire.revive(value))
         elif kind == "tag":
@@ -42,7 +43,8 @@ class Registers(msgspec.Struct):
                     _set(self.tags, str(name), t, on)
         elif kind == "metric":
             if isinstance(record.get("name"), str):
-                _set(self.goals, record["name"], t, record.get("goal"))
+                reading = [record.get("goal"), bool(record.get("best")), record.get("x")]
+                _set(self.readings, record["name"], t, reading)
         elif kind == "alert":
             self.alerts += 1
         elif kind in _WORDS:

@@ -38,9 +38,10 @@ def decide(processes: Iterable[Process]) -> Verdict:
     exits = [e for p in everyone if p.role == SUPERVISOR for e in p.exits]
     attempts = [p.attempt for p in mains] + [_attempt(e) for e in exits]
     last = max(attempts, default=0)
-    present = _newest_of_each_rank([p for p in mains if p.attempt == last])
-    if any(p.alive for p in present):
+    current = [p for p in mains if p.attempt == last]
+    if any(p.alive for p in current):  # all of them: processes that share a run have no ranks to tell them apart
         return Verdict(RUNNING)
+    present = _newest_of_each_rank(current)
     if any(p.alive and p.attempt > last for p in everyone if p.role == SUPERVISOR):
         return Verdict(RUNNING, "starting")
     if not attempts:

@@ -32,7 +32,7 @@ def series(
     wanted = dict(_tag(item) for item in tags)
     with session.catalog() as catalog:
         row = catalog.run(run)
-        found = {metric: _fetch(catalog, row, metric, rank, wanted) for metric in dict.fromkeys(metrics)}
+        found = {metric: _fetch(catalog, row, metric, rank, wanted) for metric in _with_axes(row, metrics)}
     session.out.json(
         {
             "run": row.id,
@@ -43,6 +43,12 @@ def series(
         }
     )
     _print(session, found, as_csv)
+
+
+def _with_axes(row: RunRow, metrics: tuple[str, ...]) -> list[str]:
+    """A metric that was defined over another (an epoch, samples seen) is shown beside that one."""
+    axes = [axis for name in metrics if (axis := row.axes.get(name)) and axis in row.metrics]
+    return list(dict.fromkeys([*axes, *metrics]))
 
 
 def _fetch(catalog: Catalog, row: RunRow, metric: str, rank: int | None, tags: dict[str, str]) -> Series:

@@ -130,7 +130,7 @@ def _ending(out: Output, row: RunRow, ends: list[dict[str, Any]]) -> None:
 
 
 def _values(out: Output, row: RunRow) -> None:
-    for title, values in (("config", row.config), ("summary", row.summary)):
+    for title, values in (("config", row.config), ("summary", row.summary), ("info", row.info)):
         pairs = [(key, cell(value)) for key, value in flatten(values)]
         if pairs:
             out.heading(title)

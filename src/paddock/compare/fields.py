@@ -26,7 +26,9 @@ MISSING: Final = _Missing()
 TIME_FIELDS = frozenset({"created", "ended", "seen"})  # seconds since the epoch
 DURATION_FIELDS = frozenset({"duration", "age"})  # seconds
 STAT_FIELDS = ("last", "min", "max", "best", "step", "count")
-RUN_FIELDS = frozenset(RunRow.__struct_fields__) - {"config", "summary", "metrics", "goals"} | DURATION_FIELDS
+RUN_FIELDS = (
+    frozenset(RunRow.__struct_fields__) - {"config", "summary", "info", "metrics", "goals", "axes"} | DURATION_FIELDS
+)
 
 
 def lookup(run: RunRow, key: str, now: float | None = None) -> Any:

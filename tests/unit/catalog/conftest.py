@@ -11,9 +11,9 @@ import pytest
 
 from paddock import wire
 from paddock.catalog import Catalog
-from paddock.catalog.liveness import boot_id, start_ticks
 from paddock.record.journal import Journal
 from paddock.record.layout import Home
+from paddock.record.process import boot_id, start_ticks
 
 END = {"k": "end", "code": 0, "reason": "finished"}
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from paddock.catalog import Catalog, liveness, writer
+from paddock.catalog import Catalog, writer
 from paddock.catalog.liveness import Here, alive, final, note_gone, note_size
 from paddock.catalog.packing import pack
 from paddock.catalog.writer import Seen
+from paddock.record.process import oom_kills, start_ticks
 
 NOW = Here(host="here", boot="b1", clock=1000.0, wall=50_000.0, lost_seconds=20.0, oom=3)
 
@@ -28,7 +29,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def of(process: subprocess.Popen[bytes]) -> dict[str, Any]:
-    return {"pid": process.pid, "start": liveness.start_ticks(process.pid)}
+    return {"pid": process.pid, "start": start_ticks(process.pid)}
 
 
 def test_a_living_process_runs_and_a_killed_one_is_lost_at_once(
@@ -77,7 +78,7 @@ def test_a_process_that_ended_itself_needs_no_pid(field: Any, catalog: Catalog) 
 
 
 def test_a_death_while_memory_ran_out_is_named(field: Any, catalog: Catalog) -> None:
-    kills = liveness.oom_kills()
+    kills = oom_kills()
     if kills < 0:
         pytest.skip("this kernel does not count out-of-memory kills")
     field.author("a1", start="1", oom=kills - 1)

@@ -292,3 +292,17 @@ def test_a_run_of_another_host_that_was_silent_for_days_is_settled_until_it_spea
     assert catalog.refresh().bytes > 0
     assert look_at > 0
     assert catalog.run("a1").metrics["loss"].last == 0.5
+
+
+def test_a_metric_is_read_as_it_was_defined_by_name_or_by_pattern(field: Any, catalog: Catalog) -> None:
+    writer = field.author("defined")
+    writer.rows(("val/acc", "val/err", "epoch"), [[0, 0.5, 3.0, 0], [1, 0.75, 1.0, 1], [2, 0.25, 2.0, 2]])
+    writer.say(k="metric", name="val/*", goal="max", best=False, x="epoch")
+    writer.say(k="metric", name="val/err", goal="min", best=True, x=None)
+    writer.say(k="info", set={"state.progress": 0.5}).say(k="info", set={"state.progress": 1.0})
+    catalog.refresh()
+    row = catalog.run("defined")
+    assert row.goals == {"val/acc": "max", "val/err": "min"}
+    assert row.axes == {"val/acc": "epoch"}
+    assert row.summary == {"val/err.best": 1.0}
+    assert row.info == {"state.progress": 1.0}

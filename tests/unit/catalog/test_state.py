@@ -65,6 +65,7 @@ CASES: list[tuple[str, list[Process], str, str]] = [
     ("rank 1 failed", [main(rank=0, end=OK), main(rank=1, end=ERROR)], "failed", "rank 1: ValueError: bad"),
     ("rank 1 explains", [main(rank=0, end=TERM), main(rank=1, end=ERROR)], "failed", "rank 1: ValueError: bad"),
     ("rank 1 told to go", [main(rank=0, end=OK), main(rank=1, end=TERM)], "finished", ""),
+    ("shared, one still alive", [main(started=1.0, alive=True), main(started=2.0, end=OK)], "running", ""),
     ("a child's death is no matter", [main(alive=True), Process(role="child")], "running", ""),
 ]
 
