@@ -1,1 +1,18 @@
 """Tasks in directories: a task is one plain-text file, the directory it is in is its state, `mv` is an interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddock.queue.submission import submit, submit_all
+
+__all__ = ["submit", "submit_all"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from paddock.queue import submission
+
+        return getattr(submission, name)
+    raise AttributeError(f"module 'paddock.queue' has no attribute {name!r}")

@@ -9,9 +9,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from paddock.record.layout import Home
+from paddock.record.worktree.snapshot import snapshot
 from paddock.settings import Settings
 from paddock.track import started
-from paddock.track.capture import code, environment, host, launch
+from paddock.track.capture import environment, host, launch
 from paddock.track.capture.config import hydra_overrides
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Capture:
             script, here = started.script(), started.directory()
 
             def take() -> None:
-                self._code = code.snapshot(home, script, here, settings, time.monotonic() + FINISH_SECONDS)
+                self._code = snapshot(home, script, here, settings, time.monotonic() + FINISH_SECONDS)
 
             self._thread = threading.Thread(target=take, name="paddock-code", daemon=True)
             self._thread.start()

@@ -12,7 +12,7 @@ from typing import Any
 
 from paddock import files, wire
 from paddock.record.manifest import text_path
-from paddock.track.capture.redact import redact_argv, redact_variables, without_credentials
+from paddock.record.redact import redact_argv, redact_variables, without_credentials
 
 __all__ = ["facts", "packages", "redact_argv", "redact_variables"]
 
@@ -99,7 +99,7 @@ def _origin(path: str) -> dict[str, str]:
 def _commit_of(url: str) -> str | None:
     from urllib.parse import unquote
 
-    from paddock.track.capture.git import head_by_hand
+    from paddock.record.worktree.git import head_by_hand
 
     place = Path(unquote(url.removeprefix("file://")))
     for folder in (place, *list(place.parents)[:4]):

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from paddock import wire
+from paddock.record.redact import REDACTED, redact_argv, redact_variables
 from paddock.track.capture import environment
-from paddock.track.capture.redact import REDACTED, redact_argv, redact_variables
 
 
 def test_the_facts_name_python_and_can_be_written_down() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from paddock.track.capture import git
-from paddock.track.capture.ignore import Rules
+from paddock.record.worktree import git
+from paddock.record.worktree.ignore import Rules
 
 _SUFFIXES = """
 .py .pyi .pyx .pxd .ipynb .sh .bash .zsh .fish .slurm .sbatch .yaml .yml .toml .json .jsonnet .cfg .ini .conf .txt .md

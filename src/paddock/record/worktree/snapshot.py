@@ -12,8 +12,8 @@ from typing import Any
 from paddock.record.layout import Home
 from paddock.record.manifest import Entry, file_entry, link_entry, put_manifest, stays_inside, text_path
 from paddock.record.objects import put_unsynced, sync_objects
+from paddock.record.worktree import git, sources
 from paddock.settings import Settings
-from paddock.track.capture import git, sources
 
 LEFT_OUT = 50  # named; the others are only counted
 _DIFF_SHARE = 0.4  # of the time: a huge diff must leave some for the files

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from paddock.record.layout import Home
 from paddock.record.manifest import text_path
 from paddock.record.objects import put_object
-from paddock.track.capture.redact import without_credentials
+from paddock.record.redact import without_credentials
 
 DIFF_BYTES = 16 << 20
 UNTRACKED = 1000  # names kept

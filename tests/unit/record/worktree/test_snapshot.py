@@ -14,8 +14,8 @@ import pytest
 from paddock import settings, wire
 from paddock.record import code as store
 from paddock.record.layout import Home
-from paddock.track.capture.code import snapshot
-from paddock.track.capture.git import ask, head_by_hand
+from paddock.record.worktree.git import ask, head_by_hand
+from paddock.record.worktree.snapshot import snapshot
 
 SCRIPT = "print('training')\n"
 

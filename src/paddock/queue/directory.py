@@ -1,0 +1,220 @@
+"""A queue in a directory: every change of state is one rename.
+
+Nothing is polled by name: a listing decides (on NFS a listing is fresh where exists() is half a minute old). After a
+rename that failed, a listing tells whether it happened all the same: over NFS it may have.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from paddock import files
+from paddock.errors import HomeError, NotFound, Refused, UsageError
+from paddock.queue import lifecycle
+from paddock.queue.lifecycle import QUEUED, STATES, Place, Token
+from paddock.queue.task import Task, TaskFile, read, render
+from paddock.record.layout import Home
+
+SENTINEL = ".paddock-queue"
+_ASIDE = ".submit"
+_SYNC_THREADS = 8  # fsyncs that wait together share the disk's commits
+_AWAY = {errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENODEV, errno.ENOTCONN, errno.EHOSTDOWN}
+
+
+class Listing(NamedTuple):
+    places: list[Place]
+    strangers: list[str]  # paths of files that are no tasks
+    sure: bool  # everything could be read, and the queue is really there
+
+
+class DirectoryQueue:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        # roach kept its states in <queue>/tasks at one time and in <queue> at another.
+        self.base = path / "tasks" if (path / "tasks" / QUEUED).is_dir() else path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def workers(self) -> Path:
+        return self.path / "workers"
+
+    def directory(self, state: str) -> Path:
+        return self.base / state
+
+    def exists(self) -> bool:
+        return self.directory(QUEUED).is_dir()
+
+    def require(self) -> None:
+        if not self.exists():
+            raise NotFound(f"There is no queue in {self.path}.", hint="`paddock submit` makes one; check the name.")
+
+    def prepare(self) -> None:
+        """Make what is missing, and refuse a queue that strangers could put commands into."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UsageError(f"{self.path} is a file, not a queue.")
+        if (
+            self.path.is_dir()
+            and not self.exists()
+            and any(not e.name.startswith(".") for e in files.entries(self.path))
+        ):
+            known = {*STATES, "workers", "tasks"}
+            found = sorted(e.name for e in files.entries(self.path) if not e.name.startswith("."))
+            if not known.intersection(found):
+                raise UsageError(
+                    f"{self.path} is no queue: it holds {', '.join(found[:3])}.", hint="Name a new or empty directory."
+                )
+        try:
+            for directory in (*map(self.directory, STATES), self.workers, self.path / _ASIDE):
+                directory.mkdir(parents=True, exist_ok=True)
+            sentinel = self.path / SENTINEL
+            if not sentinel.exists():
+                sentinel.write_text("1\n")
+        except (PermissionError, OSError) as error:
+            if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+                raise HomeError(
+                    f"The queue {self.path} cannot be written ({error.strerror}).", hint="Check who owns it."
+                ) from None
+            raise
+        self.refuse_if_open_to_all()
+
+    def refuse_if_open_to_all(self) -> None:
+        for directory in (self.path, self.base, self.directory(QUEUED)):
+            if os.stat(directory).st_mode & stat.S_IWOTH:
+                raise Refused(
+                    f"Everybody may write to {directory}, and whoever writes a queue runs commands as its workers.",
+                    hint=f"chmod o-w '{directory}'",
+                )
+
+    # Reading
+
+    def list(self, states: Iterable[str] = STATES) -> Listing:
+        places: list[Place] = []
+        strangers: list[str] = []
+        sure = True
+        for state in states:
+            try:
+                names = os.listdir(self.directory(state))
+            except OSError:
+                sure = False
+                continue
+            for name in names:
+                found = lifecycle.place(state, name)
+                if found is not None:
+                    places.append(found)
+                elif not name.startswith("."):
+                    strangers.append(f"{state}/{name}")
+        return Listing(places, strangers, sure and self._is_there())
+
+    def _is_there(self) -> bool:
+        """A mount point without its filesystem is an empty directory, and an empty queue looks just like it."""
+        try:
+            return (self.path / SENTINEL).read_bytes() != b""
+        except OSError:
+            return False
+
+    def file(self, place: Place) -> Path:
+        return self.base / place.state / place.name
+
+    def read(self, place: Place) -> TaskFile:
+        return read(files.read_from(self.file(place), 0), place.id)
+
+    def is_trusted(self, place: Place) -> bool:
+        """Written by us, by the queue's owner, or by root."""
+        owner = os.stat(self.file(place), follow_symlinks=False)
+        if not stat.S_ISREG(owner.st_mode):
+            return False
+        return owner.st_uid in {0, os.getuid(), os.stat(self.path).st_uid}
+
+    # Changing
+
+    def put(self, tasks: Sequence[Task]) -> None:
+        """Acknowledged is durable: each file is on the disk before its name is, and all names before this returns."""
+        aside = self.path / _ASIDE
+        written: list[tuple[str, int, Path]] = []
+        try:
+            for task in tasks:
+                temporary = f"{aside}/{task.id}.{secrets.token_hex(3)}"
+                descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
+                written.append((temporary, descriptor, self.file(Place(QUEUED, task.id, task.priority))))
+                files.write_all(descriptor, render(task))
+            _sync_all([descriptor for _, descriptor, _ in written])
+        except BaseException:
+            for temporary, descriptor, _ in written:
+                os.close(descriptor)
+                os.unlink(temporary)
+            raise
+        for temporary, descriptor, target in written:
+            os.close(descriptor)
+            os.rename(temporary, target)
+        files.sync_directory(self.directory(QUEUED))
+
+    def claim(self, place: Place, token: Token, state: str = lifecycle.ACTIVE) -> Place | None:
+        """Take a task; None when somebody else was faster."""
+        wanted = lifecycle.claimed(place, token, state)
+        return wanted if self.move(place, wanted) else None
+
+    def move(self, place: Place, to: Place) -> bool:
+        """Rename; True when the file is at its new place because of this call."""
+        try:
+            os.rename(self.file(place), self.file(to))
+            return True
+        except FileNotFoundError:
+            return to.token is not None and self._arrived(to)
+        except OSError as error:
+            if error.errno not in _AWAY:
+                raise
+            if self._arrived(to):
+                return True
+            raise
+
+    def _arrived(self, to: Place) -> bool:
+        """Names with a token are ours alone: one that is there was put there by us."""
+        try:
+            return to.name in os.listdir(self.directory(to.state))
+        except OSError:
+            return False
+
+    def append(self, place: Place, data: bytes) -> None:
+        """Add to a task's file, on the disk before this returns. Only for who holds its token."""
+        descriptor = os.open(self.file(place), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            if os.fstat(descriptor).st_size:
+                with open(self.file(place), "rb") as file:
+                    file.seek(-1, os.SEEK_END)
+                    if file.read(1) != b"\n":
+                        data = b"\n" + data
+            files.write_all(descriptor, data)
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def find_queue(where: str | os.PathLike[str], home: Home) -> DirectoryQueue:
+    """A name is a queue of the home; anything with a slash is a directory anywhere."""
+    text = os.fspath(where)
+    if "/" in text or text.startswith(("~", ".")):
+        return DirectoryQueue(Path(os.path.abspath(os.path.expanduser(text))))
+    if not lifecycle.place(QUEUED, text):
+        raise UsageError(
+            f"{text!r} cannot be a queue's name.", hint="Use letters, digits, '.', '_' and '-', or a path."
+        )
+    return DirectoryQueue(home.path / "queues" / text)
+
+
+def _sync_all(descriptors: Sequence[int]) -> None:
+    if len(descriptors) < 4:
+        for descriptor in descriptors:
+            os.fsync(descriptor)
+        return
+    with ThreadPoolExecutor(_SYNC_THREADS) as pool:
+        list(pool.map(os.fsync, descriptors))

@@ -1,0 +1,213 @@
+"""submit(): a task goes into a queue, and comes back as the check that says whether it is done."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import secrets
+import shlex
+import socket
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paddock import settings, wire
+from paddock.errors import UsageError
+from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.lifecycle import DONE
+from paddock.queue.task import AFTER, Dependency, Task
+from paddock.record.layout import Home, find_home
+
+_OUR_CHECK = re.compile(r"ls -1 (?P<done>'[^']*'|\S+) 2>/dev/null \| grep -qxF (?P<id>[A-Za-z0-9._-]+)")
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A task that is in a queue. As a text it is a shell check that succeeds once the task is done."""
+
+    task: Task
+    queue: Path
+    base: Path
+
+    @property
+    def id(self) -> str:
+        return self.task.id
+
+    @property
+    def name(self) -> str:
+        return self.task.name
+
+    def __str__(self) -> str:
+        return done_check(self.base, self.task.id)
+
+
+def done_check(base: Path, task_id: str) -> str:
+    """By a listing: over NFS `test -f` of a name that was once missing goes on failing for half a minute."""
+    return f"ls -1 {shlex.quote(str(base / DONE))} 2>/dev/null | grep -qxF {task_id}"
+
+
+def new_task_id() -> str:
+    """Sorts by time of submission, to the microsecond."""
+    now = time.time_ns()
+    seconds, micros = divmod(now // 1000, 1_000_000)
+    return time.strftime("%Y%m%d-%H%M%S", time.localtime(seconds)) + f"-{micros:06d}-{secrets.token_hex(2)}"
+
+
+def make_task(
+    cmd: str,
+    *,
+    chk: Any = "",
+    after: Any = (),
+    base: Path,
+    cwd: str | os.PathLike[str] | None = None,
+    mem: int | str = 0,
+    timeout: float | str | None = None,
+    tags: str | Iterable[str] = (),
+    env: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+    n_workers: int = 1,
+    **more: Any,
+) -> Task:
+    """The task as it will be written; every wrong argument is a sentence, and nothing has been written yet."""
+    if not isinstance(cmd, str) or not cmd.strip():
+        raise UsageError("The task has no command.", hint="Give a shell command, as in submit('python train.py').")
+    if "\0" in cmd:
+        raise UsageError("The command contains a zero byte, which no shell can run.")
+    check, found = split_check(str(chk or ""), base)
+    dependencies = (*found, *_dependencies(after))
+    for key in ("priority", "gpus", "cpus", "retries"):
+        value = more.get(key, 0)
+        if not isinstance(value, int) or isinstance(value, bool) or (key != "priority" and value < 0):
+            raise UsageError(f"{key}={value!r} is no whole number.", hint=f"Write {key}=1.")
+    if not isinstance(n_workers, int) or n_workers < 1:
+        raise UsageError(f"n_workers={n_workers!r} is no count of workers.", hint="It is 1 or more.")
+    return Task(
+        id=new_task_id(),
+        command=cmd,
+        check=check,
+        after=tuple(dict.fromkeys(dependencies)),
+        cwd=os.path.abspath(cwd or os.getcwd()),
+        mem=parse_bytes(mem),
+        timeout=parse_seconds(timeout),
+        tags=(tags,) if isinstance(tags, str) else tuple(str(tag) for tag in tags),
+        env={str(key): str(value) for key, value in (env or {}).items()},
+        config=wire.plain(dict(config or {})).value,
+        workers=n_workers,
+        submitted=round(time.time(), 6),
+        user=_user(),
+        parent=os.environ.get("PADDOCK_RUN_ID", ""),
+        **more,
+    )
+
+
+def submit(*args: Any, queue: str | os.PathLike[str] = "default", home: Any = None, **about: Any) -> Submitted:
+    """Put a shell command into a queue.
+
+    submit("python train.py --lr 0.1", queue="gpu", gpus=1, after=[other]) or, as roach has it,
+    submit(queue, cmd, chk). `after` takes tasks, ids, or "failure:ID" and "any:ID". The code is frozen as it is now
+    unless snapshot=False.
+    """
+    if len(args) in (2, 3):
+        queue, *rest = args
+        args = (rest[0],)
+        if len(rest) > 1:
+            about["chk"] = rest[1]
+    if len(args) != 1:
+        raise UsageError("submit() takes a command, or a queue, a command and a check.")
+    return submit_all([{"cmd": args[0], **about}], queue=queue, home=home)[0]
+
+
+def submit_all(
+    tasks: Sequence[Mapping[str, Any]], *, queue: str | os.PathLike[str] = "default", home: Any = None
+) -> list[Submitted]:
+    """Many tasks at once: one wait for the disk, all or none of them acknowledged."""
+    place = home if isinstance(home, Home) else find_home(home or settings.load().home)
+    target = find_queue(queue, place)
+    target.prepare()
+    made = [_with_code(dict(one), place, target) for one in tasks]
+    target.put(made)
+    return [Submitted(task, target.path, target.base) for task in made]
+
+
+def _with_code(about: dict[str, Any], home: Home, queue: DirectoryQueue) -> Task:
+    freeze = about.pop("snapshot", True)
+    task = make_task(about.pop("cmd"), base=queue.base, **about)
+    if not freeze:
+        return task
+    from paddock.queue.freeze import frozen
+
+    return frozen(task, home)
+
+
+def split_check(text: str, base: Path) -> tuple[str, tuple[Dependency, ...]]:
+    """A check that is made of our own checks needs no shell: they become dependencies, and then a failed parent
+    fails its dependents instead of keeping them waiting for ever."""
+    if not text.strip() or text.strip() == "true":
+        return "", ()
+    if re.search(r"\|\||[;&]\s*$|[()\n`]", text):
+        return text, ()
+    kept, found = [], []
+    for part in text.split("&&"):
+        match = _OUR_CHECK.fullmatch(part.strip())
+        if match and shlex.split(match["done"])[0] == str(base / DONE):
+            found.append(Dependency(match["id"]))
+        else:
+            kept.append(part.strip())
+    return " && ".join(kept), tuple(found)
+
+
+def _dependencies(after: Any) -> list[Dependency]:
+    found = []
+    for item in [after] if isinstance(after, (str, Submitted)) else after:
+        if isinstance(item, Submitted):
+            found.append(Dependency(item.id))
+            continue
+        if isinstance(item, Dependency):
+            found.append(item)
+            continue
+        when, colon, task = str(item).partition(":")
+        if not colon:
+            when, task = "success", when
+        if when not in AFTER or not re.fullmatch(r"[A-Za-z0-9._-]+", task):
+            raise UsageError(
+                f"after={item!r} is no dependency.", hint="Give a task, its id, or success:ID, failure:ID, any:ID."
+            )
+        found.append(Dependency(task, when))
+    return found
+
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def parse_bytes(value: int | str) -> int:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", str(value).lower())
+    if match is None:
+        raise UsageError(f"{value!r} is no amount of memory.", hint="Write 8G, 512M or a number of bytes.")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def parse_seconds(value: float | str | None) -> float:
+    """90, "90", "1.5h", "1h30m", "00:30:00"."""
+    if value is None or value == "":
+        return 0.0
+    text = str(value).strip().lower()
+    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}))?", text)
+    if clock:
+        days, first, second, third = clock[1], int(clock[2]), int(clock[3]), clock[4]
+        total = first * 3600 + second * 60 + int(third) if third is not None else first * 60 + second
+        return float(total + int(days or 0) * 86_400)
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhdw]?)", text)
+    if not parts or re.sub(r"(\d+(?:\.\d+)?)\s*([smhdw]?)", "", text).strip():
+        raise UsageError(f"{value!r} is no time span.", hint="Write 90, 90s, 30m, 2h, 1h30m or 1d.")
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+
+
+def _user() -> str:
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except Exception:  # no passwd entry for this uid
+        return f"{os.getuid()}@{socket.gethostname()}"
