@@ -1,0 +1,143 @@
+"""The queue's files: nothing lost, one winner."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from paddock.errors import NotFound, Refused, UsageError
+from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.lifecycle import ACTIVE, DONE, QUEUED, Place, Token, ended
+from paddock.queue.submission import submit, submit_all
+from paddock.queue.task import Attempt, Task, render_attempt
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> DirectoryQueue:
+    found = DirectoryQueue(tmp_path / "a queue")
+    found.prepare()
+    return found
+
+
+def test_what_is_put_is_found_with_its_priority(queue: DirectoryQueue) -> None:
+    queue.put([Task(id="t1", command="x"), Task(id="t2", command="y", priority=5)])
+    found = queue.list()
+    assert found.sure and not found.strangers
+    assert sorted(found.places) == [Place(QUEUED, "t1"), Place(QUEUED, "t2", 5)]
+    assert queue.read(Place(QUEUED, "t2", 5)).task.command == "y"
+    assert os.listdir(queue.path / ".submit") == []
+
+
+def _claim_all(path: str, worker: int) -> list[str]:
+    queue = DirectoryQueue(Path(path))
+    return [p.id for p in queue.list([QUEUED]).places if queue.claim(p, Token(f"w{worker}", 1))]
+
+
+def test_of_many_workers_one_gets_each_task(queue: DirectoryQueue) -> None:
+    queue.put([Task(id=f"t{n}", command="x") for n in range(200)])
+    with ProcessPoolExecutor(4) as pool:
+        won = list(pool.map(_claim_all, [str(queue.path)] * 8, range(8)))
+    everything = [task for tasks in won for task in tasks]
+    assert sorted(everything) == sorted(f"t{n}" for n in range(200))
+    assert len(queue.list([ACTIVE]).places) == 200
+
+
+def test_a_task_goes_through_its_states_and_keeps_its_history(queue: DirectoryQueue) -> None:
+    queue.put([Task(id="t1", command="x", priority=2)])
+    token = Token("w", 1)
+    mine = queue.claim(Place(QUEUED, "t1", 2), token)
+    assert mine == Place(ACTIVE, "t1", 2, token)
+    assert queue.claim(Place(QUEUED, "t1", 2), Token("other", 1)) is None
+    fence = queue.read(mine).fence
+    queue.append(mine, render_attempt(Attempt(number=1, worker="w", outcome="done", tail="bye"), fence))
+    assert queue.move(mine, ended(mine, DONE))
+    found = queue.read(Place(DONE, "t1"))
+    assert found.attempts[0].tail == "bye"
+
+
+def test_a_queue_that_went_away_is_not_an_empty_queue(queue: DirectoryQueue) -> None:
+    assert queue.list().sure
+    (queue.path / ".paddock-queue").unlink()
+    assert not queue.list().sure
+    os.rename(queue.path, queue.path.with_name("gone"))
+    assert not queue.list().sure
+
+
+def test_a_queue_that_everybody_may_write_is_refused(queue: DirectoryQueue) -> None:
+    os.chmod(queue.directory(QUEUED), 0o777)
+    with pytest.raises(Refused, match="chmod o-w"):
+        queue.prepare()
+
+
+def test_a_directory_that_is_no_queue_is_refused_and_untouched(tmp_path: Path, home) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("x")
+    with pytest.raises(UsageError, match=r"is no queue: it holds chapter1\.tex"):
+        submit("echo", queue=tmp_path / "thesis", home=home, snapshot=False)
+    assert os.listdir(tmp_path / "thesis") == ["chapter1.tex"]
+    with pytest.raises(NotFound, match="no queue in"):
+        DirectoryQueue(tmp_path / "nowhere").require()
+
+
+@pytest.mark.parametrize("layout", ["queued", "tasks/queued"])
+def test_roachs_queues_are_read_in_both_layouts(tmp_path: Path, layout: str) -> None:
+    old = tmp_path / "old"
+    (old / layout).mkdir(parents=True)
+    (old / layout / "task_20250101_000000_1").write_text("true\n---\necho hi")
+    (old / layout / "notes.txt~").write_text("mine")
+    queue = DirectoryQueue(old)
+    queue.prepare()
+    found = queue.list()
+    assert [p.id for p in found.places] == ["task_20250101_000000_1"]
+    assert found.strangers == ["queued/notes.txt~"]
+    assert queue.read(found.places[0]).task.command == "echo hi"
+
+
+def test_files_of_strangers_are_not_trusted(queue: DirectoryQueue) -> None:
+    queue.put([Task(id="t1", command="x")])
+    assert queue.is_trusted(Place(QUEUED, "t1"))
+    os.symlink("/etc/passwd", queue.directory(QUEUED) / "t2")
+    assert not queue.is_trusted(Place(QUEUED, "t2"))
+    if os.geteuid() == 0:
+        os.chown(queue.file(Place(QUEUED, "t1")), 12345, -1)
+        assert not queue.is_trusted(Place(QUEUED, "t1"))
+
+
+def test_submit_gives_back_a_check_that_becomes_true(home, tmp_path: Path) -> None:
+    first = submit("echo one", home=home, snapshot=False)
+    queue = find_queue("default", home)
+    assert os.system(str(first)) != 0
+    place = queue.list().places[0]
+    mine = queue.claim(place, Token("w", 1))
+    assert mine is not None and queue.move(mine, ended(mine, DONE))
+    assert os.system(str(first)) == 0
+    # As another task's check it becomes a dependency, so that a failed parent does not block for ever.
+    second = submit("default", "echo two", f"test -f /x && {first}", home=home, snapshot=False)
+    assert [str(d) for d in second.task.after] == [f"success:{first.id}"]
+    assert second.task.check == "test -f /x"
+
+
+def test_ids_sort_by_submission(home) -> None:
+    ids = [s.id for s in submit_all([{"cmd": "x", "snapshot": False}] * 50, home=home)]
+    assert ids == sorted(ids) and len(set(ids)) == 50
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"cmd": " "}, "no command"),
+        ({"cmd": "a\0b"}, "zero byte"),
+        ({"cmd": "x", "gpus": -1}, "gpus=-1"),
+        ({"cmd": "x", "mem": "lots"}, "no amount of memory"),
+        ({"cmd": "x", "timeout": "soon"}, "no time span"),
+        ({"cmd": "x", "after": ["soon:x"]}, "no dependency"),
+        ({"cmd": "x", "n_workers": 0}, "1 or more"),
+    ],
+)
+def test_a_wrong_task_is_a_sentence_and_nothing_is_written(home, about: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        submit_all([{"cmd": "fine", "snapshot": False}, {**about, "snapshot": False}], home=home)
+    assert find_queue("default", home).list().places == []
