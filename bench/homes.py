@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import data
 
-CREATED = 1_790_000_000.0
+CREATED = round(time.time()) - 3600.0  # young enough that a run which has not ended may still be looked at
 STEP_MS = 50
 METRICS = ("loss", "acc")
 
@@ -60,7 +60,7 @@ def journal(home: Path, number: int) -> Path:
 def opening(number: int) -> dict[str, Any]:
     return {
         "k": "open", "v": 1, "t": CREATED + number, "run": run_id(number), "writer": f"bench-{number}", "role": "main",
-        "host": "bench", "pid": 1, "start": "0", "boot": "bench", "rank": None, "world": None, "attempt": 1,
+        "host": "elsewhere", "pid": 1, "start": "0", "boot": "elsewhere", "rank": None, "world": None, "attempt": 1,
         "user": "bench", "paddock": "0", "oom": -1,
     }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import statistics
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,6 +15,7 @@ from bench.system import System
 NAME = "growth"
 ABOUT = "ms to index the same new points, with 1 x, 10 x, 100 x as much indexed before (longer runs; more runs)"
 RUNS = 20
+REPEATS = 5
 FACTORS = (1, 10, 100)
 LIMIT = 1.5
 
@@ -40,13 +42,18 @@ def measure(system: Any, home: Path, factor: int, steps: int, kind: str) -> dict
     homes.write_home(root, range(runs), before, finished=kind == "more")
     homes.settle()
     system.index(home)
-    if kind == "longer":
-        homes.append_rows(root, range(RUNS), range(before, before + steps))
-    else:
-        homes.write_home(root, range(runs, runs + RUNS), steps)
-    start = perf_counter()
-    system.index(home)
-    return {f"{kind} {factor}x": (perf_counter() - start) * 1000}
+    times = []
+    for repeat in range(REPEATS):
+        if kind == "longer":
+            homes.append_rows(root, range(RUNS), range(before + repeat * steps, before + (repeat + 1) * steps))
+        else:
+            homes.write_home(root, range(runs + repeat * RUNS, runs + (repeat + 1) * RUNS), steps)
+        start = perf_counter()
+        lines = system.index(home)
+        times.append(perf_counter() - start)
+        if lines < steps * RUNS:
+            raise ValueError(f"{lines} lines indexed, {steps * RUNS} written")
+    return {f"{kind} {factor}x": statistics.median(times) * 1000}
 
 
 def lines(results: Results, bench: Any) -> list[Line]:

@@ -45,13 +45,13 @@ class Paddock(System):
 
         return [(run.config, {name: stat.last for name, stat in run.metrics.items()}) for run in paddock.runs().rows]
 
-    def index(self, home: Path) -> None:
-        """Bring the index up to date."""
+    def index(self, home: Path) -> int:
+        """Bring the index up to date; how many journal lines were new."""
         from paddock.catalog.catalog import Catalog
         from paddock.record.layout import Home
 
         with Catalog.open(Home(self.root(home))) as catalog:
-            catalog.refresh()
+            return catalog.refresh().lines
 
     def forget(self, home: Path) -> None:
         """Delete the index, which is only a view; and import what makes it, so that no timing of it does."""
