@@ -1,0 +1,1 @@
+"""Running tasks: workers, their guards, and the processes of a task from its first to its last."""

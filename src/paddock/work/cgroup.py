@@ -1,0 +1,126 @@
+"""A control group per task, where the system lets us make one: nothing leaves it by accident, and all of it can be
+killed or frozen in one step."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+
+_PREFIX = "paddock-"
+_PLAIN = re.compile(r"[A-Za-z0-9._~@-]{1,200}")
+# Runs in the new process, before the task's own program: it was never outside its group. It is not ours to fail.
+ENTER = 'echo 0 2>/dev/null >"$0"; exec "$@"'
+
+
+class Cgroup:
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def enter(self, argv: list[str]) -> list[str]:
+        """The command that runs another one inside."""
+        return ["/bin/sh", "-c", ENTER, f"{self.path}/cgroup.procs", *argv]
+
+    def members(self) -> list[int]:
+        return [int(pid) for pid in self._read("cgroup.procs").split()]
+
+    def freeze(self, on: bool) -> bool:
+        """Stop all of it, or let it go on; False when the system refused."""
+        return self._write("cgroup.freeze", b"1" if on else b"0")
+
+    def kill(self) -> None:
+        self._write("cgroup.kill", b"1")
+
+    def peak_memory(self) -> int:
+        """Bytes; 0 where memory is not counted."""
+        text = self._read("memory.peak").strip()
+        return int(text) if text.isdigit() else 0
+
+    def remove(self) -> bool:
+        """A group with a process in it, dead and unburied ones included, cannot be removed yet. Groups that the task
+        made inside go with it."""
+        for directory, _, _ in os.walk(self.path, topdown=False):
+            try:
+                os.rmdir(directory)
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return False
+        return True
+
+    def _read(self, name: str) -> bytes:
+        try:
+            with open(f"{self.path}/{name}", "rb") as file:
+                return file.read()
+        except OSError:
+            return b""
+
+    def _write(self, name: str, data: bytes) -> bool:
+        try:
+            descriptor = os.open(f"{self.path}/{name}", os.O_WRONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            os.write(descriptor, data)
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+
+
+def base() -> str:
+    """Our own group's directory; "" when there is none, or none that we may make others in."""
+    try:
+        with open("/proc/self/cgroup") as file:
+            own = next((line[3:].strip() for line in file if line.startswith("0::")), "")
+        with open("/proc/self/mountinfo") as file:
+            fields = [line.split() for line in file if " - cgroup2 " in line]
+    except OSError:
+        return ""
+    for line in fields:
+        root, mount = line[3], line[4]
+        if own.startswith("/..") or not own.startswith(root):
+            continue
+        path = os.path.normpath(f"{mount}/{own.removeprefix(root)}")
+        if os.access(path, os.W_OK | os.X_OK):
+            return path
+    return ""
+
+
+def make(base: str, key: str) -> Cgroup | None:
+    path = f"{base}/{name(key)}"
+    try:
+        os.mkdir(path)
+    except FileExistsError:  # left by a guard that was killed
+        return Cgroup(path) if not Cgroup(path).members() else None
+    except OSError:
+        return None
+    return Cgroup(path)
+
+
+def existing(key: str) -> Cgroup | None:
+    """The group of a task whose guard is gone."""
+    where = base()
+    path = f"{where}/{name(key)}"
+    return Cgroup(path) if where and os.path.isdir(path) else None
+
+
+def name(key: str) -> str:
+    return _PREFIX + (key if _PLAIN.fullmatch(key) else hashlib.sha256(key.encode("utf-8", "replace")).hexdigest())
+
+
+def usable() -> str:
+    """The directory to make groups in, after trying one out; "" when it does not work here."""
+    where = base()
+    group = make(where, f"probe-{os.getpid()}") if where else None
+    if group is None:
+        return ""
+    works = all(os.path.exists(f"{group.path}/cgroup.{verb}") for verb in ("kill", "freeze"))
+    try:
+        script = 'echo 0 2>/dev/null >"$0"'
+        pid = os.posix_spawn("/bin/sh", ["sh", "-c", script, f"{group.path}/cgroup.procs"], {})
+        works = os.waitpid(pid, 0)[1] == 0 and works
+    except OSError:
+        works = False
+    return where if group.remove() and works else ""

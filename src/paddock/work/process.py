@@ -1,0 +1,192 @@
+"""The processes of a task: to find all of them, and to end all of them.
+
+A process is its pid and its start time, never a pid alone. Only /proc/<pid>/stat is read where it can be helped: the
+other files wait for a lock that a process stuck on a dead disk may hold.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from paddock.work import cgroup
+
+MARKER = "PADDOCK_TASK_TOKEN"
+PATIENCE = 15.0  # seconds after which a killed process that waits for a device is taken for dead
+_TRIES = 20  # scans after which a tree that grows faster than we stop it is killed as far as it is known
+
+
+class Process(NamedTuple):
+    pid: int
+    start: int  # ticks since boot
+    parent: int
+    session: int
+    state: str  # one letter, as in /proc/<pid>/stat
+    threads: int
+
+    @property
+    def lives(self) -> bool:
+        """A first thread that ended leaves a zombie's state behind while others still run."""
+        return self.state not in "ZXx" or self.threads > 1
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.state in "Tt"
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        return self.pid, self.start
+
+
+def look(pid: int) -> Process | None:
+    """What the system says about a process, dead and unburied ones included; None when there is none."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if len(fields) < 20:
+        return None
+    return Process(pid, int(fields[19]), int(fields[1]), int(fields[3]), fields[0].decode(), int(fields[17]))
+
+
+def table() -> dict[int, Process]:
+    """Every living process that we may see."""
+    found = (look(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    return {process.pid: process for process in found if process is not None and process.lives}
+
+
+def children(pid: int) -> list[int]:
+    """The direct children of a process's first thread, unburied ones included."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
+            return [int(number) for number in file.read().split()]
+    except OSError:  # a kernel built without that file
+        return [process.pid for process in table().values() if process.parent == pid]
+
+
+def tree(roots: Iterable[int], processes: Mapping[int, Process]) -> list[Process]:
+    """The given processes and everything below them, parents first."""
+    below: dict[int, list[Process]] = {}
+    for process in processes.values():
+        below.setdefault(process.parent, []).append(process)
+    found = {pid: processes[pid] for pid in roots if pid in processes}
+    waiting = list(found)
+    while waiting:
+        for process in below.get(waiting.pop(), ()):
+            if process.pid not in found:
+                found[process.pid] = process
+                waiting.append(process.pid)
+    return list(found.values())
+
+
+def carries(pid: int, token: str) -> bool:
+    """Whether the process was started with the token in its environment."""
+    return f"{MARKER}={token}".encode("utf-8", "surrogateescape") in _read(f"/proc/{pid}/environ").split(b"\0")
+
+
+def send(process: Process, number: int) -> bool:
+    """Signal that very process; False when it is gone. The descriptor pins the pid while its start time is read."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return False
+    except (OSError, AttributeError):  # an old kernel: the check and the signal are two steps
+        descriptor = -1
+    try:
+        now = look(process.pid)
+        if now is None or now.start != process.start:
+            return False
+        if descriptor >= 0:
+            signal.pidfd_send_signal(descriptor, number)
+        else:
+            os.kill(process.pid, number)
+        return True
+    except OSError:
+        return False
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def kill_marked(token: str, grace: float = 0.0) -> int:
+    """End whatever still carries a task's token, and everything below it, when no guard is left to do so. Returns how
+    many processes that were. It never ends the caller or what the caller runs under."""
+    ended: set[tuple[int, int]] = set()
+    group = cgroup.existing(token)
+    if grace > 0:
+        found = _marked(token, group)
+        for process in found:
+            send(process, signal.SIGTERM)
+        if group is not None:
+            group.freeze(False)
+        for process in found:
+            send(process, signal.SIGCONT)
+        ended.update(process.identity for process in found)
+        deadline = time.monotonic() + grace
+        while time.monotonic() < deadline and _marked(token, group):
+            time.sleep(0.05)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        found = _marked(token, group)
+        if group is not None:
+            group.kill()
+        ended.update(process.identity for process in kill(found, lambda: _marked(token, group)))
+        left = [process for process in found if (now := look(process.pid)) and now.lives and now.start == process.start]
+        if not found or (time.monotonic() > deadline and all(process.state == "D" for process in left)):
+            break
+        time.sleep(0.01 if left else 0)
+    if group is not None:
+        group.remove()
+    return len(ended)
+
+
+def kill(found: Iterable[Process], again: Callable[[], Iterable[Process]]) -> set[Process]:
+    """Kill a tree that may grow meanwhile: nothing that is stopped has children, so all are stopped first."""
+    known = stop(found, again)
+    for process in known:
+        send(process, signal.SIGKILL)
+    return known
+
+
+def stop(found: Iterable[Process], again: Callable[[], Iterable[Process]]) -> set[Process]:
+    """Stop a tree, and look again until nobody new has come."""
+    known: dict[tuple[int, int], Process] = {}
+    for _ in range(_TRIES):
+        new = [process for process in found if process.identity not in known]
+        if not new:
+            break
+        for process in new:
+            known[process.identity] = process
+            send(process, signal.SIGSTOP)
+        found = again()
+    return set(known.values())
+
+
+def _marked(token: str, group: cgroup.Cgroup | None) -> list[Process]:
+    processes = table()
+    ours = {os.getpid()}
+    parent = os.getppid()
+    while parent in processes and parent not in ours:
+        ours.add(parent)
+        parent = processes[parent].parent
+    members = set(group.members()) if group is not None else set()
+    roots = [pid for pid in processes if pid not in ours and (pid in members or carries(pid, token))]
+    return [process for process in tree(roots, processes) if process.pid not in ours]
+
+
+def _read(path: str) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        parts = []
+        while part := os.read(descriptor, 1 << 16):
+            parts.append(part)
+            if len(part) < 4096:
+                break
+        return b"".join(parts)
+    except OSError:  # it ended between the two calls
+        return b""
+    finally:
+        os.close(descriptor)
