@@ -6,11 +6,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 
 _PREFIX = "paddock-"
+_ANY = ("utf-8", "surrogateescape")
 _PLAIN = re.compile(r"[A-Za-z0-9._~@-]{1,200}")
-# Runs in the new process, before the task's own program: it was never outside its group. It is not ours to fail.
-ENTER = 'echo 0 2>/dev/null >"$0"; exec "$@"'
+_ENTER = "echo 0 2>/dev/null >"  # in the new process itself, so that it has no child yet; failing is no error
+_INLINE_BYTES = 100_000  # one argument has at most 128 KiB
 
 
 class Cgroup:
@@ -18,11 +20,22 @@ class Cgroup:
         self.path = path
 
     def enter(self, argv: list[str]) -> list[str]:
-        """The command that runs another one inside."""
-        return ["/bin/sh", "-c", ENTER, f"{self.path}/cgroup.procs", *argv]
+        """The command that runs another one inside. A shell enters by itself, which saves the start of a second."""
+        if argv[:2] == ["/bin/sh", "-c"] and len(argv) == 3 and len(argv[2].encode(*_ANY)) < _INLINE_BYTES:
+            return [*argv[:2], f"{_ENTER}{shlex.quote(self.path)}/cgroup.procs; {argv[2]}"]
+        return ["/bin/sh", "-c", f'{_ENTER}"$0"; exec "$@"', f"{self.path}/cgroup.procs", *argv]
 
     def members(self) -> list[int]:
         return [int(pid) for pid in self._read("cgroup.procs").split()]
+
+    def holds(self, pid: int) -> bool:
+        """Whether a process is inside, or in a group that the task made inside."""
+        own = os.path.basename(self.path)
+        try:
+            with open(f"/proc/{pid}/cgroup") as file:
+                return any(own in line.rstrip().split("/") for line in file if line.startswith("0::"))
+        except OSError:
+            return False
 
     def freeze(self, on: bool) -> bool:
         """Stop all of it, or let it go on; False when the system refused."""
@@ -118,8 +131,7 @@ def usable() -> str:
         return ""
     works = all(os.path.exists(f"{group.path}/cgroup.{verb}") for verb in ("kill", "freeze"))
     try:
-        script = 'echo 0 2>/dev/null >"$0"'
-        pid = os.posix_spawn("/bin/sh", ["sh", "-c", script, f"{group.path}/cgroup.procs"], {})
+        pid = os.posix_spawn("/bin/sh", ["sh", "-c", f'{_ENTER}"$0"', f"{group.path}/cgroup.procs"], {})
         works = os.waitpid(pid, 0)[1] == 0 and works
     except OSError:
         works = False

@@ -89,6 +89,8 @@ class Guard:
         """Run a command with its output going to a descriptor, which stays the caller's to close."""
         if not 0 < len(key) <= _KEY_CHARACTERS:
             raise ValueError(f"A task's key has 1 to {_KEY_CHARACTERS} characters, this one {len(key)}.")
+        if key in self._keys:
+            raise ValueError(f"The task {key} runs already.")
         # A message holds about 200 KB, an environment may have more.
         payload = os.memfd_create("paddock-spawn", os.MFD_CLOEXEC)
         try:

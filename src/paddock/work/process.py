@@ -17,6 +17,7 @@ from paddock.work import cgroup
 MARKER = "PADDOCK_TASK_TOKEN"
 PATIENCE = 15.0  # seconds after which a killed process that waits for a device is taken for dead
 _TRIES = 20  # scans after which a tree that grows faster than we stop it is killed as far as it is known
+_CATCHABLE = [number for number in signal.valid_signals() if number not in (signal.SIGKILL, signal.SIGSTOP)]
 
 
 class Process(NamedTuple):
@@ -39,6 +40,24 @@ class Process(NamedTuple):
     @property
     def identity(self) -> tuple[int, int]:
         return self.pid, self.start
+
+
+def spawn(argv: list[str], env: dict[str, str], output: int) -> int:
+    """Start a program in a session of its own, its signals as at a login. The caller's other descriptors must close on
+    exec, as they do in Python, and its directory is inherited. Far faster than a fork of this interpreter."""
+    return os.posix_spawn(
+        argv[0],
+        argv,
+        env,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, output, 1),
+            (os.POSIX_SPAWN_DUP2, output, 2),
+        ],
+        setsid=True,
+        setsigmask=[],
+        setsigdef=_CATCHABLE,
+    )
 
 
 def look(pid: int) -> Process | None:
@@ -131,10 +150,13 @@ def kill_marked(token: str, grace: float = 0.0) -> int:
         if group is not None:
             group.kill()
         ended.update(process.identity for process in kill(found, lambda: _marked(token, group)))
-        left = [process for process in found if (now := look(process.pid)) and now.lives and now.start == process.start]
-        if not found or (time.monotonic() > deadline and all(process.state == "D" for process in left)):
+        if not found:
             break
-        time.sleep(0.01 if left else 0)
+        time.sleep(0.01)
+        # Who waits for a device dies without another step; who is another user's is not ours to kill.
+        hopeless = [process.state == "D" or not send(process, 0) for process in _marked(token, group)]
+        if time.monotonic() > deadline and all(hopeless):
+            break
     if group is not None:
         group.remove()
     return len(ended)
