@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.fresh import NotMeasured
-from bench.report import Line, Results, print_lines, print_table
+from bench.report import Line, Results, cell, print_lines, print_table
 from bench.system import System, all_systems
 
 CASES = ("imports", "log", "pack", "kill", "read", "listing", "export", "growth")
+PACE_TURNS = 200_000
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -27,6 +28,7 @@ class Bench:
 
     def __init__(self, data: Path, scratch: Path, rounds: int, quick: bool, chosen: set[str]) -> None:
         self.data, self.scratch, self.rounds, self.quick = data, scratch, rounds, quick
+        self.round = 0
         self.systems = {name: system for name, system in all_systems().items() if not chosen or name in chosen}
 
     def size(self, full: int, quick: int) -> int:
@@ -55,17 +57,27 @@ def run_case(case: Any, bench: Bench) -> Results:
     """Round-robin over the systems, so that a slow minute of the machine hits all of them."""
     results = Results()
     systems: list[System] = [system for system in case.systems(bench) if system.name in bench.systems]
-    for number in range(bench.rounds):
+    for number in range(bench.rounds * getattr(case, "ROUNDS", 1)):
+        bench.round = number
         for system in systems:
             if system.name in results.missing:
                 continue
-            say(f"{case.NAME}: round {number + 1} of {bench.rounds}, {system.name}")
+            say(f"{case.NAME}: round {number + 1}, {system.name}")
+            results.paces.append(pace())
             try:
                 results.add(system.name, case.once(bench, system))
             except NotMeasured as error:
                 results.missing[system.name] = str(error)
     say("")
     return results
+
+
+def pace() -> float:
+    """Nanoseconds that a turn of an empty loop takes: what a shared machine gives at this moment."""
+    start = time.perf_counter_ns()
+    for _ in range(PACE_TURNS):
+        pass
+    return (time.perf_counter_ns() - start) / PACE_TURNS
 
 
 def say(text: str) -> None:
@@ -113,6 +125,7 @@ def run(bench: Bench, names: list[str]) -> int:
         judged = [(name, line) for line in case.lines(results, bench)]
         print(f"\n{name}: {case.ABOUT}\n")
         print_table(results.table())
+        print(f"\n  an empty loop's turn meanwhile, in ns: {cell(results.paces)}")
         sys.stdout.flush()
         lines += judged
         found["cases"][name] = results.plain() | {"lines": [line._asdict() for _, line in judged]}

@@ -26,6 +26,7 @@ class Results:
     def __init__(self) -> None:
         self.samples: dict[str, list[dict[str, float]]] = {}
         self.missing: dict[str, str] = {}
+        self.paces: list[float] = []
 
     def add(self, system: str, sample: dict[str, float]) -> None:
         self.samples.setdefault(system, []).append(sample)
@@ -73,7 +74,7 @@ class Results:
         return body
 
     def plain(self) -> dict[str, Any]:
-        return {"samples": self.samples, "not_measured": self.missing}
+        return {"samples": self.samples, "not_measured": self.missing, "paces": self.paces}
 
 
 def shown(value: float) -> str:

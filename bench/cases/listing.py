@@ -45,9 +45,13 @@ def measure(system: Any, home: Path, count: int) -> dict[str, float]:
         start = perf_counter()
         listed = system.listed(home)
         times.append(perf_counter() - start)
-        if len(listed) != count:
-            raise ValueError(f"{len(listed)} runs listed, {count} written")
-    return {"warm ms": sorted(times[1:])[REPEATS // 2] * 1000, "first ms": times[0] * 1000}
+        if len(listed) != count or not all(run.config and run.metrics["loss"].last for run in listed.rows):
+            raise ValueError(f"{len(listed)} runs listed, {count} written, each with a config and a last loss")
+    start = perf_counter()
+    listed.df("polars")
+    frame = perf_counter() - start
+    warm = sorted(times[1:])[REPEATS // 2]
+    return {"warm ms": warm * 1000, "first ms": times[0] * 1000, "as a data frame ms": frame * 1000}
 
 
 def command_line(system: Any, home: Path) -> dict[str, float]:

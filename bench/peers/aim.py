@@ -14,7 +14,7 @@ class Aim(System):
     name = "aim"
     distribution = "aim"
     statement = "import aim"
-    log_calls = 2_000
+    log_calls = 1_000
     data_runs = 10
 
     def environment(self, home: Path) -> dict[str, str]:

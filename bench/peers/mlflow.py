@@ -65,6 +65,6 @@ class Mlflow(System):
 
 
 SYSTEMS = (
-    Mlflow("mlflow file", "file://{home}/mlruns", log_calls=1_500),
-    Mlflow("mlflow sqlite", "sqlite:///{home}/mlflow.db", log_calls=400),
+    Mlflow("mlflow file", "file://{home}/mlruns", log_calls=500),
+    Mlflow("mlflow sqlite", "sqlite:///{home}/mlflow.db", log_calls=150),
 )

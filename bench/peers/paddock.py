@@ -39,11 +39,11 @@ class Paddock(System):
         for curve in paddock.runs().series(metric).values():
             yield from curve.steps
 
-    def listed(self, home: Path) -> list[Any]:
-        """Every run's config and last values, as a table or a page takes them."""
+    def listed(self, home: Path) -> Any:
+        """Every run with its config and what its metrics came to."""
         import paddock
 
-        return [(run.config, {name: stat.last for name, stat in run.metrics.items()}) for run in paddock.runs().rows]
+        return paddock.runs()
 
     def index(self, home: Path) -> int:
         """Bring the index up to date; how many journal lines were new."""

@@ -14,7 +14,7 @@ class TensorBoardX(System):
     name = "tensorboardX"
     distribution = "tensorboardX"
     statement = "import tensorboardX"
-    log_calls = 4_000
+    log_calls = 2_000
     data_runs = 20
 
     def start(self, home: Path, name: str, config: dict[str, Any]) -> Run:

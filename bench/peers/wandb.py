@@ -19,7 +19,7 @@ class Wandb(System):
     name = "wandb offline"
     distribution = "wandb"
     statement = "import wandb"
-    log_calls = 5_000
+    log_calls = 2_000
     data_runs = 10
 
     def environment(self, home: Path) -> dict[str, str]:
