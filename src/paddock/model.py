@@ -39,7 +39,7 @@ class Writer(msgspec.Struct, frozen=True):
     dropped: dict[str, int] = {}
 
 
-class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+class RunRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A run as the catalog knows it."""
 
     id: str

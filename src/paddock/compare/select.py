@@ -19,6 +19,8 @@ __all__ = ["EVERYTHING", "Query", "fits", "parse", "select", "sort_key", "sort_r
 def select(runs: Iterable[RunRow], query: str | Query, now: float | None = None) -> list[RunRow]:
     now = time() if now is None else now
     tree = parse(query, now) if isinstance(query, str) else query
+    if tree == EVERYTHING:
+        return list(runs)
     return [run for run in runs if fits(run, tree, now)]
 
 

@@ -24,6 +24,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 # refers to it; once an hour is enough, because a sweep spares everything younger than GRACE_SECONDS.
 FRESH_SECONDS = 3600.0
 GRACE_SECONDS = 86_400.0
+_SYNC_ONE_BY_ONE = 4  # so many files are brought to the disk singly; more by one call for the whole filesystem
 _GONE = ".gone-"  # an object on its way out, while the sweep looks whether somebody has just asked for it
 
 
@@ -94,6 +95,28 @@ def sync_objects(home: Home, digests: Iterable[str]) -> None:
     """Bring objects to the disk. What the disk refuses here is found by its digest when it is read."""
     for digest in digests:
         sync_path(object_path(home, digest))
+
+
+def sync_all(home: Home, digests: list[str]) -> None:
+    """The same for many, in one call where the system has one: a thread that wakes for each of 500 files takes the
+    interpreter from the training each time (the slowest hundredth of log() calls: 87 us against 15)."""
+    if len(digests) > _SYNC_ONE_BY_ONE and _sync_filesystem(str(home.code)):
+        return
+    sync_objects(home, digests)
+
+
+def _sync_filesystem(path: str) -> bool:
+    import ctypes
+
+    try:
+        sync = ctypes.CDLL(None, use_errno=True).syncfs
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except (OSError, AttributeError):
+        return False
+    try:
+        return bool(sync(descriptor) == 0)
+    finally:
+        os.close(descriptor)
 
 
 def sync_path(path: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from paddock.record.layout import Home
 from paddock.record.manifest import Entry, file_entry, link_entry, put_manifest, stays_inside, text_path
-from paddock.record.objects import put_unsynced, sync_objects
+from paddock.record.objects import put_unsynced, sync_all
 from paddock.record.worktree import git, sources
 from paddock.settings import Settings
 
@@ -78,7 +78,7 @@ def _sync_later(home: Home, digests: list[str]) -> None:
     if not digests:
         return
     try:
-        threading.Thread(target=sync_objects, args=(home, digests), name="paddock-sync", daemon=True).start()
+        threading.Thread(target=sync_all, args=(home, digests), name="paddock-sync", daemon=True).start()
     except RuntimeError:  # no more threads to be had: the kernel does it in its own time
         pass
 
