@@ -100,7 +100,7 @@ def _number(value: Any) -> float:
 
 def _placed(row: Row) -> bool:
     step, ms = row[1], row[2]
-    return type(step) is int and -(2**63) <= step < 2**63 and type(ms) in (int, float)
+    return type(step) is int and -(2**63) <= step < 2**63 and type(ms) in (int, float) and abs(ms) < 2**63
 
 
 def mark(steps: array[int], times: array[float], column: Sequence[Any], rising: bool, numbers: bool) -> Mark:

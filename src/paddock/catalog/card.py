@@ -11,9 +11,9 @@ import msgspec
 from paddock import wire
 from paddock.catalog.registers import Registers
 from paddock.catalog.state import Verdict
-from paddock.catalog.writer import MAIN, Seen
+from paddock.catalog.writer import MAIN, Seen, seconds
 from paddock.files import read_from
-from paddock.model import MetricStat, RunRow
+from paddock.model import LOST, MetricStat, RunRow
 
 _unpack_all = wire.unpacker(list[RunRow]).decode
 
@@ -51,7 +51,7 @@ def build(
     code = registers.words["code"][1] if "code" in registers.words else facts.get("code")
     code = code if isinstance(code, dict) else {}
     starts = [w.started for w in known if w.started]
-    created = facts.get("created")
+    created = seconds(facts.get("created"))
     note = registers.words.get("note")
     readings = _readings(metrics, registers)
     return RunRow(
@@ -64,7 +64,7 @@ def build(
         notes=_text(note[1] if note else facts.get("notes")),
         state="",
         reason="; ".join(_troubles(known, whole)),
-        created=float(created) if type(created) in (int, float) else min(starts, default=born),  # type: ignore[arg-type]
+        created=min(starts, default=born) if created is None else created,
         seen=max((w.seen for w in known), default=0.0),
         attempts=max((w.attempt for w in known if w.role == MAIN), default=1),
         config=_part(facts, "config") | {key: value for key, (_, value) in registers.config.items()},
@@ -83,7 +83,21 @@ def build(
         bug=bool(registers.words.get("bug", (0, False))[1]),
         alerts=registers.alerts,
         damaged=sum(w.damaged for w in known),
-        dropped=sum(sum(w.dropped.values()) for w in known),
+        dropped=min(sum(sum(w.dropped.values()) for w in known), 2**63 - 1),
+        path=path,
+    )
+
+
+def unreadable(run_id: str, path: str, born: float, error: Exception) -> RunRow:
+    """The row of a run that the index could not take in."""
+    why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return RunRow(
+        id=run_id,
+        name=run_id,
+        project="",
+        state=LOST,
+        reason=f"cannot be indexed: {wire.text(why)}",
+        created=born,
         path=path,
     )
 

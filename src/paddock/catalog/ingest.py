@@ -18,7 +18,7 @@ from paddock.catalog.metrics import Entry, Metrics, tags_text
 from paddock.catalog.packing import pack
 from paddock.catalog.registers import Registers
 from paddock.catalog.verdict import torn_lines, verdict
-from paddock.catalog.writer import HEAD_BYTES, Seen
+from paddock.catalog.writer import HEAD_BYTES, Seen, fits, seconds
 from paddock.record.scan import JournalFile, Row, journal_files, parse
 
 PIECE = 1 << 17  # decoding is fastest on pieces that stay in the processor's cache
@@ -210,22 +210,24 @@ class RunIngest:
         self.counts.lines += lines
         self.counts.damaged += damaged
 
+    def _damage(self, seen: Seen, lines: int) -> None:
+        """Lines that are whole but say what cannot be."""
+        seen.damaged += lines
+        self.counts.damaged += lines
+
     def _take_records(self, key: int, seen: Seen, records: list[dict[str, Any]]) -> None:
         kept = []
         for record in records:
             kind, t = record["k"], writer.moment(record)
             seen.seen = max(seen.seen, t)
             if kind == "beat":
-                oom = record.get("oom")
-                seen.oom = oom if type(oom) is int else seen.oom
+                seen.oom = oom if fits(oom := record.get("oom")) else seen.oom
             elif kind == "columns":
                 self._declare(seen, record)
             elif kind == "open":
                 writer.note_open(seen, record)
             elif kind == "dropped":
-                counts = record.get("counts")
-                if isinstance(counts, dict):
-                    seen.dropped = {str(why): n for why, n in counts.items() if type(n) is int}
+                self._note_dropped(seen, record.get("counts"))
             elif kind == "end":
                 seen.end = record
             elif kind == "exit":
@@ -237,15 +239,27 @@ class RunIngest:
         if kept:
             self.db.executemany("INSERT INTO records (run, writer, time, kind, body) VALUES (?, ?, ?, ?, ?)", kept)
 
+    def _note_dropped(self, seen: Seen, counts: Any) -> None:
+        if isinstance(counts, dict):
+            seen.dropped = {str(why): n for why, n in counts.items() if fits(n)}
+            if any(type(n) is int and not fits(n) for n in counts.values()):
+                self._damage(seen, 1)
+
     def _declare(self, seen: Seen, record: dict[str, Any]) -> None:
         number, names, tags = record.get("id"), record.get("names"), record.get("tags")
         if type(number) is not int or not isinstance(names, list):
+            return
+        if not fits(number):
+            self._damage(seen, 1)
             return
         seen.columns[number] = [str(name) for name in names], tags if isinstance(tags, dict) else {}
         if number in seen.undeclared:
             raise Late
 
     def _take_rows(self, key: int, seen: Seen, columns: int, rows: list[Row]) -> None:
+        if not fits(columns):
+            self._damage(seen, len(rows))
+            return
         if columns not in seen.columns:
             if columns not in seen.undeclared:
                 seen.undeclared.append(columns)
@@ -253,8 +267,7 @@ class RunIngest:
         tail, entries = self._tail(key, seen, columns)
         table = transpose(rows, len(entries), seen.started or self._born())
         if table.damaged:
-            seen.damaged += table.damaged
-            self._count(0, 0, table.damaged)
+            self._damage(seen, table.damaged)
         if table.steps:
             tail.add(table)
             strand = f"{key}:{columns}"
@@ -278,8 +291,7 @@ class RunIngest:
         return tail, entries
 
     def _born(self) -> float:
-        created = self.facts.get("created")
-        return float(created) if type(created) in (int, float) else 0.0  # type: ignore[arg-type]
+        return seconds(self.facts.get("created")) or 0.0
 
     def _save(self, files: dict[str, JournalFile], mtime: int, more: bool) -> None:
         for tail, _ in self.tails.values():

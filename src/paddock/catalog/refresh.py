@@ -8,10 +8,12 @@ import time
 from typing import NamedTuple
 
 from paddock import wire
-from paddock.catalog import writer
+from paddock.catalog import card, writer
 from paddock.catalog.collector import without_collector
-from paddock.catalog.ingest import CLOSED, Counts, RunIngest, facts_mark, look_at
+from paddock.catalog.ingest import CLOSED, QUIET, Counts, RunIngest, facts_mark, look_at
 from paddock.catalog.liveness import Here, alive, final
+from paddock.catalog.packing import pack
+from paddock.catalog.registers import Registers
 from paddock.catalog.writer import Seen
 from paddock.errors import HomeError
 from paddock.record.layout import ID_PATTERN, Home
@@ -19,6 +21,7 @@ from paddock.record.scan import JournalFile, journal_files
 
 COMMIT_BYTES = 32 << 20
 COMMIT_SECONDS = 2.0
+_TRY_AGAIN = 60.0  # seconds until a run that could not be indexed is looked at again
 _PATIENCE = 30.0  # seconds to wait for a process that holds the index and does not get on
 
 
@@ -85,7 +88,7 @@ def list_runs(home: Home) -> Listing:
     foreign = 0
     try:
         with os.scandir(base) as scan:
-            names = [(entry.name, entry.is_dir()) for entry in scan if not entry.name.startswith(".")]
+            names = [(entry.name, _is_directory(entry)) for entry in scan if not entry.name.startswith(".")]
     except FileNotFoundError:
         return Listing({}, 0)
     except OSError as error:
@@ -106,6 +109,13 @@ def list_runs(home: Home) -> Listing:
             else:
                 foreign += 1
     return Listing(found, foreign)
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
 
 
 def _changed(
@@ -174,7 +184,7 @@ def _write(
         for run_id in changed:
             more = True
             while more:
-                size, more = RunIngest(db, f"{base}/{run_id}", now, counts).run(COMMIT_BYTES - read)
+                size, more = _take_in(db, f"{base}/{run_id}", now, counts, COMMIT_BYTES - read)
                 read += size
                 if read >= COMMIT_BYTES or time.monotonic() - since > COMMIT_SECONDS:
                     db.execute("COMMIT")
@@ -186,6 +196,38 @@ def _write(
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def _take_in(db: sqlite3.Connection, path: str, now: Here, counts: Counts, budget: int) -> tuple[int, bool]:
+    """One run by itself: what is wrong with it must not keep the others from being listed."""
+    db.execute("SAVEPOINT run")
+    try:
+        found = RunIngest(db, path, now, counts).run(budget)
+    except Exception as error:
+        if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
+            raise  # the index itself is damaged, full or locked
+        db.execute("ROLLBACK TO run")
+        _put_aside(db, path, now, error)
+        counts.damaged += 1
+        found = 0, False
+    db.execute("RELEASE run")
+    return found
+
+
+def _put_aside(db: sqlite3.Connection, path: str, now: Here, error: Exception) -> None:
+    """List a run that cannot be indexed by its id and why, and try again in a while, or when it changes."""
+    run_id = os.path.basename(path)
+    try:
+        mtime = os.stat(f"{path}/journal").st_mtime_ns
+    except OSError:
+        mtime = 0
+    remove(db, run_id)
+    key = db.execute(
+        "INSERT INTO runs (id, name, created, journals, facts, settled, look_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (run_id, run_id, mtime / 1e9, mtime, facts_mark(f"{path}/run.json") or "0", QUIET, now.wall + _TRY_AGAIN),
+    ).lastrowid
+    row = card.unreadable(run_id, path, mtime / 1e9, error)
+    db.execute("INSERT INTO cards (run, card, registers) VALUES (?, ?, ?)", (key, pack(row), pack(Registers())))
 
 
 def begin(db: sqlite3.Connection) -> None:

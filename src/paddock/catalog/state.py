@@ -142,4 +142,7 @@ def _attempt(exit_: dict[str, Any]) -> int:
 
 def _time(record: dict[str, Any] | None) -> float:
     t = (record or {}).get("t")
-    return float(t) if isinstance(t, (int, float)) else 0.0
+    try:
+        return float(t) if isinstance(t, (int, float)) else 0.0
+    except OverflowError:
+        return 0.0

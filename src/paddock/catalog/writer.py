@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -71,8 +71,7 @@ def note_open(seen: Seen, record: dict[str, Any]) -> None:
     seen.role = role if role in (MAIN, CHILD, SUPERVISOR, ANNOTATION) else MAIN
     seen.host, seen.boot = _text(record.get("host")), _text(record.get("boot"))
     seen.pid, seen.start = _whole(record.get("pid"), 0), _text(record.get("start"))
-    rank = record.get("rank")
-    seen.rank = rank if type(rank) is int else None
+    seen.rank = rank if fits(rank := record.get("rank")) else None
     seen.attempt = max(1, _whole(record.get("attempt"), 1))
     seen.user = _text(record.get("user"))
     seen.started = moment(record)
@@ -81,8 +80,20 @@ def note_open(seen: Seen, record: dict[str, Any]) -> None:
 
 
 def moment(record: dict[str, Any]) -> float:
-    t = record.get("t")
-    return float(t) if type(t) in (int, float) else 0.0  # type: ignore[arg-type]
+    return seconds(record.get("t")) or 0.0
+
+
+def seconds(value: Any) -> float | None:
+    """A number of seconds, or None for anything else, also for a whole number that no float can hold."""
+    try:
+        return float(value) if type(value) in (int, float) else None
+    except OverflowError:
+        return None
+
+
+def fits(value: Any) -> TypeGuard[int]:
+    """Whether it is a whole number that the index can hold: JSON has larger ones."""
+    return type(value) is int and -(2**63) <= value < 2**63
 
 
 def _text(value: Any) -> str:
@@ -90,4 +101,4 @@ def _text(value: Any) -> str:
 
 
 def _whole(value: Any, otherwise: int) -> int:
-    return value if type(value) is int else otherwise
+    return value if fits(value) else otherwise

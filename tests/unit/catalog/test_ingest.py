@@ -330,6 +330,34 @@ def test_numbers_of_any_size_are_kept(field: Any, catalog: Catalog) -> None:
     assert catalog.run("a1") == row
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"k":"columns","id":9223372036854775808,"names":["x"]',
+        b'{"k":"dropped","t":1,"counts":{"why":18446744073709551616}',
+        b"[9223372036854775808,0,1,0.5",
+        b"[0,9223372036854775808,1,0.5",
+        b"[0,1,1" + b"0" * 400 + b",0.5",
+    ],
+)
+def test_numbers_that_no_index_can_hold_are_damage(body: bytes, field: Any, catalog: Catalog) -> None:
+    author = field.author("a1").rows(LOSS, [[0, 0.5]])
+    crc = b',"crc":%d}\n' if body.startswith(b"{") else b",%d]\n"
+    author.journal.write(body + crc % zlib.crc32(body))
+    catalog.refresh()
+    row = catalog.run("a1")
+    assert (steps(catalog), row.damaged, row.dropped, row.reason) == ([0], 1, 0, "")
+
+
+@pytest.mark.parametrize("member", ["t", "pid", "rank", "attempt", "oom"])
+def test_a_number_beyond_reason_in_the_first_line_is_as_good_as_absent(
+    member: str, field: Any, catalog: Catalog
+) -> None:
+    field.run("a1").author("a1", **{member: 10**400}).rows(LOSS, [[0, 0.5]]).end(t=10**400)
+    catalog.refresh()
+    assert (catalog.run("a1").state, catalog.run("a1").reason, steps(catalog)) == ("finished", "", [0])
+
+
 def test_a_link_to_nowhere_among_the_journals_is_passed_over(field: Any, catalog: Catalog) -> None:
     field.author("a1").rows(LOSS, [[0, 0.5]]).end()
     (field.home.runs / "a1" / "journal" / "w2.jsonl").symlink_to("nowhere")

@@ -58,6 +58,30 @@ def test_foreign_things_are_counted_and_left_alone(field: Any, catalog: Catalog)
     assert len(catalog.writers("a1")) == 1
 
 
+def test_a_link_to_itself_is_foreign(field: Any, catalog: Catalog) -> None:
+    field.author("a1").end()
+    (field.home.runs / "b1").symlink_to("b1")
+    assert catalog.refresh().foreign == 1
+    assert [row.id for row in catalog.runs()] == ["a1"]
+
+
+def test_a_run_that_cannot_be_indexed_is_listed_as_such_beside_the_others(field: Any, catalog: Catalog) -> None:
+    for run_id in ("a1", "b1", "c1"):
+        field.author(run_id).rows(("loss",), [[0, 0.5]]).end()
+    facts = field.home.runs / "b1" / "run.json"
+    whole = facts.read_bytes()
+    facts.write_bytes(b'{"config": ' + b'{"a": ' * 5000 + b"1" + b"}" * 5000 + b"}")
+    catalog.refresh()
+    assert {row.id: row.state for row in catalog.runs()} == {"a1": "finished", "b1": "lost", "c1": "finished"}
+    assert catalog.run("b1").reason.startswith("cannot be indexed: RecursionError")
+    assert catalog.refresh().changed == 0, "it is not read again at every look"
+    facts.write_bytes(whole)
+    db = catalog._store.db
+    db.execute("UPDATE runs SET look_at = 0 WHERE id = 'b1'")
+    catalog.refresh()
+    assert (catalog.run("b1").state, catalog.run("b1").reason) == ("finished", "")
+
+
 def test_runs_come_newest_first(field: Any, catalog: Catalog) -> None:
     for run_id, created in (("b", 5.0), ("a", 5.0), ("c", 7.0), ("d", 1.0)):
         field.run(run_id, created=created)
