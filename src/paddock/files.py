@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 
 
@@ -81,8 +84,23 @@ def sync_directory(path: Path) -> None:
             os.close(descriptor)
 
 
+def open_regular(path: Path | str) -> FileIO:
+    """Open a file to read it, unbuffered. A pipe or a device under its name is refused: opening one could wait for
+    ever."""
+    return open(path, "rb", buffering=0, opener=_without_waiting)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # a directory is refused by open() itself
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "Not a regular file", path)
+
+
 def read_from(path: Path | str, offset: int, limit: int = -1) -> bytes:
-    with open(path, "rb", buffering=0) as file:
+    with open_regular(path) as file:
         file.seek(offset)
         return file.read(limit) if limit >= 0 else file.read()
 

@@ -46,3 +46,9 @@ def test_replace_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_a_missing_directory_has_no_entries(tmp_path: Path) -> None:
     assert list(files.entries(tmp_path / "missing")) == []
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="Not a regular file"):
+        files.read_from(tmp_path / "pipe", 0)

@@ -19,6 +19,7 @@ from paddock.catalog.packing import pack
 from paddock.catalog.registers import Registers
 from paddock.catalog.verdict import torn_lines, verdict
 from paddock.catalog.writer import HEAD_BYTES, Seen, fits, seconds
+from paddock.files import open_regular
 from paddock.record.scan import JournalFile, Row, journal_files, parse
 
 PIECE = 1 << 17  # decoding is fastest on pieces that stay in the processor's cache
@@ -360,13 +361,13 @@ def _mtime(path: str) -> int:
 def _opened(file: JournalFile) -> BinaryIO:
     if file.packed:
         return cast(BinaryIO, gzip.open(file.path, "rb"))
-    return open(file.path, "rb", buffering=0)
+    return cast(BinaryIO, open_regular(file.path))
 
 
 def _begins(path: str, seen: Seen) -> bool:
     """Asks the open file for its size: a listing over NFS may be seconds old, and show less than was read."""
     try:
-        with open(path, "rb", buffering=0) as file:
+        with open_regular(path) as file:
             size, head = os.fstat(file.fileno()).st_size, file.read(min(HEAD_BYTES, seen.offset))
     except OSError:  # it cannot be asked now, so nothing is known against it
         return True

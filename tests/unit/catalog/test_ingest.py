@@ -365,13 +365,32 @@ def test_a_link_to_nowhere_among_the_journals_is_passed_over(field: Any, catalog
     assert (catalog.run("a1").state, steps(catalog)) == ("finished", [0])
 
 
+@pytest.mark.parametrize("name", ["journal/w2.jsonl", "journal/w2.jsonl.gz", "run.json"])
+def test_a_pipe_in_a_run_is_never_waited_for(name: str, field: Any, catalog: Catalog) -> None:
+    field.author("a1").rows(LOSS, [[0, 0.5]]).end()
+    path = field.home.runs / "a1" / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    catalog.refresh()
+    assert (catalog.run("a1").state, steps(catalog), len(catalog.writers("a1"))) == ("finished", [0], 1)
+    assert catalog.run("a1").reason == ("run.json is damaged" if name == "run.json" else "")
+    catalog.refresh()
+
+
+def test_a_directory_among_the_journals_is_no_journal(field: Any, catalog: Catalog) -> None:
+    field.author("a1").rows(LOSS, [[0, 0.5]]).end()
+    (field.home.runs / "a1" / "journal" / "w2.jsonl").mkdir()
+    catalog.refresh()
+    assert (catalog.run("a1").state, catalog.run("a1").reason) == ("finished", "")
+
+
 def test_a_journal_that_cannot_be_read_is_named_and_tried_again(field: Any, catalog: Catalog) -> None:
     field.author("a1").rows(LOSS, [[0, 0.5]]).end()
     other = field.home.runs / "a1" / "journal" / "w2.jsonl"
-    other.mkdir()  # as good as one without permission, also for root
+    other.symlink_to("/proc/self/mem")  # as good as one without permission, also for root
     catalog.refresh()
-    assert "journal w2 cannot be read (Is a directory)" in catalog.run("a1").reason
-    other.rmdir()
+    assert "journal w2 cannot be read (Input/output error)" in catalog.run("a1").reason
+    other.unlink()
     field.author("a1", "w2").rows(("acc",), [[0, 1]]).end()
     catalog.refresh()
     row = catalog.run("a1")
