@@ -17,7 +17,7 @@ from paddock.compare.stats import goal_of
 from paddock.compare.text import age, cell, many, moment, number, size, span
 from paddock.model import MetricStat, RunRow, Writer
 
-_KINDS = ("mark", "alert", "artifact", "use", "end", "exit", "file", "image", "table", "note", "runtime")
+_KINDS = ("mark", "alert", "artifact", "use", "end", "exit", "file", "image", "table", "media", "note", "runtime")
 _SHOWN = 20  # of each list, for people; --json has them all
 _TRACEBACK_LINES = 15
 
@@ -199,7 +199,9 @@ def _lists(out: Output, records: dict[str, list[dict[str, Any]]], now: float) ->
     _list(out, "used", [(_version(r), f"from {r.get('run')}" if r.get("run") else "") for r in records["use"]])
     _list(out, "files", [(str(r.get("path")), size(amount(r.get("size")))) for r in records["file"]])
     media = [
-        (str(r.get("path")), f"{r['k']} {r.get('name')}{_at(r)}") for kind in ("image", "table") for r in records[kind]
+        (str(r.get("path")), f"{r.get('type', kind)} {r.get('name')}{_at(r)}")
+        for kind in ("image", "table", "media")
+        for r in records[kind]
     ]
     _list(out, "media", media)
 

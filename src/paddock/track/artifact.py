@@ -9,14 +9,19 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterable
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from paddock import files, wire
 from paddock.errors import NotFound, UsageError
 from paddock.record.layout import Home, RunDirectory
+from paddock.track.media import Media
 from paddock.track.saving import copy
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -37,8 +42,11 @@ class Artifact:
         self._files: dict[str, Path] = {}
         self._references: dict[str, str] = {}
 
-    def add(self, path: str | os.PathLike[str], name: str | None = None) -> None:
-        if os.path.isdir(path):
+    def add(self, path: Any, name: str | None = None) -> None:
+        """A file, a directory, or a Table, an Image and the like, which needs a name."""
+        if isinstance(path, Media):
+            self._add_media(path, name)
+        elif os.path.isdir(path):
             self.add_dir(path, name)
         else:
             self.add_file(path, name)
@@ -55,6 +63,29 @@ class Artifact:
         for path in sorted(root.rglob("*")):
             if path.is_file():
                 self.add_file(path, f"{name}/{path.relative_to(root)}" if name else str(path.relative_to(root)))
+
+    @contextmanager
+    def new_file(self, name: str, mode: str = "w", encoding: str | None = None) -> Iterator[IO[Any]]:
+        """Write a file of the artifact without keeping one elsewhere: `with artifact.new_file("a.txt") as file:`"""
+        path = self._scratch() / _inside(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, mode, encoding=encoding) as file:
+            yield file
+        self.add_file(path, name)
+
+    def _add_media(self, media: Media, name: str | None) -> None:
+        if not name or not media.suffix:
+            raise UsageError(f"A {type(media).__name__} cannot be added like this.", hint="add(table, 'name') can.")
+        path = self._scratch() / _inside(name if Path(name).suffix else name + media.suffix)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        media.write(path)
+        self.add_dir(path.parent, str(Path(name).parent))  # with the pictures of a table's cells
+
+    def _scratch(self) -> Path:
+        """A directory that lasts as long as the artifact."""
+        path = tempfile.mkdtemp(prefix="paddock-artifact-")
+        weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
+        return Path(path)
 
     def add_reference(self, uri: str, name: str | None = None, **_: Any) -> None:
         """Name something that stays where it is."""

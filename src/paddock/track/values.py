@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddock import wire
-from paddock.track.media import Media
+from paddock.track.media import Media, as_media
 
 MAX_DEPTH = 16
+MAX_NAMES = 1_000_000
 MAX_VALUES = 1024  # a longer list is a file or a histogram, not a value
 
 
@@ -22,24 +23,38 @@ class Sorted:
     values: dict[str, Any] = field(default_factory=dict)
     media: dict[str, Media] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)  # name -> why
+    looked_at: int = 0
 
 
 def sort(data: Mapping[Any, Any]) -> Sorted:
     found = Sorted()
-    _sort(data, "", found, 0)
+    _sort(data, "", found, (id(data),))
     return found
 
 
-def _sort(data: Mapping[Any, Any], prefix: str, found: Sorted, depth: int) -> None:
+def _sort(data: Mapping[Any, Any], prefix: str, found: Sorted, above: tuple[int, ...]) -> None:
     for key, value in data.items():
-        name = wire.text(f"{prefix}{key}")
+        name = wire.text(f"{prefix}{_name(key)}")
+        found.looked_at += 1
+        if found.looked_at > MAX_NAMES:
+            found.dropped[prefix or name] = f"more than {MAX_NAMES:,} names in one call"
+            return
         if isinstance(value, Mapping):
-            if depth >= MAX_DEPTH:
+            if id(value) in above:
+                found.dropped[name] = "it contains itself"
+            elif len(above) > MAX_DEPTH:
                 found.dropped[name] = "nested too deeply"
             else:
-                _sort(value, name + "/", found, depth + 1)
+                _sort(value, name + "/", found, (*above, id(value)))
         elif value is not None:
             _put(name, value, found)
+
+
+def _name(key: Any) -> str:
+    try:
+        return str(key)
+    except Exception:
+        return f"<{type(key).__name__}>"
 
 
 def _put(name: str, value: Any, found: Sorted) -> None:
@@ -52,6 +67,13 @@ def _put(name: str, value: Any, found: Sorted) -> None:
     number = as_number(value)
     if number is not None:
         found.numbers[name] = row_value(number)
+        return
+    if isinstance(value, (list, tuple)) and value and all(isinstance(item, Media) for item in value):
+        found.media.update((f"{name}/{place}", item) for place, item in enumerate(value))
+        return
+    media = as_media(value)
+    if media is not None:
+        found.media[name] = media
         return
     size = _size(value)
     if size is not None and size > MAX_VALUES:
