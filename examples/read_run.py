@@ -163,12 +163,13 @@ def state(journals: list[Journal]) -> str:
     )
     if any(journal.alive() for journal in present):
         return "running"
+    own = "lost"
     if present and present[0].end is not None:
         ends = [by_end(journal.end) for journal in present if journal.end is not None]
-        return "failed" if "failed" in ends else ends[0]
+        own = "failed" if "failed" in ends else ends[0]
     seen = next((record for record in exits if record["attempt"] == last), None)
-    if seen is None:
-        return "lost"
+    if seen is None or own not in ("lost", "finished"):
+        return own
     return "killed" if seen["signal"] or seen["oom"] else "failed" if seen["code"] else "finished"
 
 

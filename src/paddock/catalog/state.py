@@ -32,7 +32,8 @@ class Verdict(NamedTuple):
 
 
 def decide(processes: Iterable[Process]) -> Verdict:
-    """The state of a run is the state of its last attempt."""
+    """The state of a run is the state of its last attempt. What it says itself tells more than what its parent saw,
+    except that a good end may be said before a bad one: `raise SystemExit(3)` cannot be seen from inside."""
     everyone = list(processes)
     mains = [p for p in everyone if p.role == MAIN]
     exits = [e for p in everyone if p.role == SUPERVISOR for e in p.exits]
@@ -45,18 +46,16 @@ def decide(processes: Iterable[Process]) -> Verdict:
     if any(p.alive and p.attempt > last for p in everyone if p.role == SUPERVISOR):
         return Verdict(RUNNING, "starting")
     if not attempts:
-        seen = max((p.seen for p in everyone), default=0.0)
-        return Verdict(LOST, "never started", seen or None)
+        return Verdict(LOST, "never started", max((p.seen for p in everyone), default=0.0) or None)
     leader = min(present, key=_rank, default=None)
-    if leader is None or leader.end is None:
-        exit_ = max((e for e in exits if _attempt(e) == last), key=_time, default=None)
-        if exit_ is not None:
-            return _by_exit(exit_)
-    if leader is None:
-        return Verdict(LOST, "never started")
-    if leader.end is None:
-        return _lost([p for p in present if p.end is None])
-    return _by_ends(leader, present)
+    own = _by_ends(leader, present) if leader is not None and leader.end is not None else None
+    exit_ = max((e for e in exits if _attempt(e) == last), key=_time, default=None)
+    seen = _by_exit(exit_) if exit_ is not None else None
+    if seen is not None and (own is None or (own.state == FINISHED and seen.state != FINISHED)):
+        return seen
+    if own is not None:
+        return own
+    return _lost([p for p in present if p.end is None]) if leader else Verdict(LOST, "never started")
 
 
 def of_writer(process: Process) -> str:

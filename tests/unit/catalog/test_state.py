@@ -51,7 +51,18 @@ CASES: list[tuple[str, list[Process], str, str]] = [
     ("gone, but its parent saw no memory", [main(), supervisor(signal="KILL", oom=True)], "killed", "out of memory"),
     ("gone, but its parent saw a code", [main(), supervisor(code=7)], "failed", "exit code 7"),
     ("gone, but its parent saw it end well", [main(), supervisor(code=0)], "finished", ""),
-    ("its own word beats its parent's", [main(end=OK), supervisor(code=1)], "finished", ""),
+    ("a bad end beats its own good word", [main(end=OK), supervisor(code=3)], "failed", "exit code 3"),
+    ("killed after its good word", [main(end=OK), supervisor(signal="SEGV")], "killed", "signal SEGV"),
+    ("both saw it end well", [main(end=OK), supervisor(code=0)], "finished", ""),
+    ("its own word on a bad end says more", [main(end=ERROR), supervisor(code=1)], "failed", "ValueError: bad"),
+    ("its own signal says more than a code", [main(end=TERM), supervisor(code=143)], "killed", "signal TERM"),
+    (
+        "a rank's own word says more",
+        [main(rank=0, end=OK), main(rank=1, end=ERROR), supervisor(code=1)],
+        "failed",
+        "rank 1: ValueError: bad",
+    ),
+    ("another attempt's bad end", [main(attempt=2, end=OK), supervisor(code=3)], "finished", ""),
     ("died before init", [supervisor(code=1)], "failed", "exit code 1"),
     ("another attempt's exit says nothing", [main(attempt=2), supervisor(code=1)], "lost", "no sign of life"),
     ("failed, then resumed", [main(end=ERROR), main(attempt=2, alive=True)], "running", ""),
@@ -81,6 +92,11 @@ def test_the_state_follows_from_the_processes(processes: list[Process], state: s
 
 def test_a_run_ended_when_its_last_rank_said_so() -> None:
     assert decide([main(rank=0, end=OK), main(rank=1, end={**OK, "t": 12.0})]).ended == 12.0
+
+
+def test_a_run_that_ended_well_ended_when_it_said_so_itself() -> None:
+    assert decide([main(end=OK), supervisor(code=0)]).ended == 9.0
+    assert decide([main(end=OK), supervisor(code=3)]).ended == 10.0
 
 
 def test_a_lost_run_ended_when_it_was_last_seen() -> None:
