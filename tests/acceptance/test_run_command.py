@@ -122,6 +122,19 @@ def test_json_says_which_run_it_was_and_leaves_stdout_to_it(home) -> None:
     assert json.loads(done.stdout) == {"run": "j", "attempt": 1, "exit_code": 0}
 
 
+def test_a_scripts_own_init_names_the_run_and_the_command_line_goes_before(read, home, tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.write_text(
+        "import paddock\nr = paddock.init(project='own', name='mine', tags=['a'], config={'lr': 1})\n"
+        "r.log({'a': 1})\nraise SystemExit(3)\n"
+    )
+    done = paddock_run("--id", "own", "--name", "told", "--tag", "b", script)
+    assert done.returncode == 3
+    found = read(home.runs / "own")
+    assert [found.facts[k] for k in ("project", "name", "tags", "config")] == ["own", "told", ["a", "b"], {"lr": 1}]
+    assert {end["code"] for end in found.records["end"]} == {3, 0}  # the script's, and the supervisor's own
+
+
 def test_a_home_that_moved_under_a_run_is_no_surprise(read, home, tmp_path: Path) -> None:
     """The journal is held open: renaming the home while a run writes loses nothing."""
     script = tmp_path / "moves.py"

@@ -17,6 +17,9 @@ START = "import paddock, sys, os, time\nrun = paddock.init(id='ends')\nrun.log({
         ("", 0, 0, "finished"),
         ("sys.exit(3)", 3, 3, "exit"),
         ("sys.exit('no')", 1, 1, "exit"),
+        ("exit(6)", 6, 6, "exit"),
+        ("try:\n    sys.exit(3)\nexcept SystemExit:\n    pass", 0, 0, "finished"),
+        ("import threading\nt = threading.Thread(target=sys.exit, args=(3,)); t.start(); t.join()", 0, 0, "finished"),
         ("raise ValueError('broken')", 1, 1, "exception"),
         ("raise KeyboardInterrupt", 130, 130, "interrupted"),
         ("run.finish(4)", 0, 4, "exit"),
@@ -63,3 +66,38 @@ def test_warnings_as_errors_do_not_reach_the_loop(tmp_path, home, read) -> None:
     path.write_text(START + "run.log({'x': object()})\nrun.log({'a': 2})\n")
     subprocess.run([sys.executable, "-W", "error", str(path)], check=True, capture_output=True)
     assert read(home.runs / "ends").values("a") == [1, 2]
+
+
+HANDLER = """
+    import signal, sys, time
+    import paddock
+
+    class Preempted(Exception):
+        pass
+
+    def preempt(*_):
+        raise Preempted
+
+    signal.signal(signal.SIGALRM, preempt)
+    run = paddock.init(id="alarm")
+    caught = step = 0
+    for _ in range(200):
+        signal.setitimer(signal.ITIMER_REAL, 0.0005)
+        try:
+            while True:
+                run.log({"a": step, "b": 0.5}, step=step)
+                step += 1
+        except Preempted:
+            caught += 1
+            step += 1
+    print(caught)
+"""
+
+
+def test_what_a_signal_handler_raises_inside_log_reaches_the_script(script, read, home) -> None:
+    process = script(HANDLER, stdout=subprocess.PIPE)
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert int(out) == 200
+    steps = [step for step, _ in read(home.runs / "alarm").points["a"]]
+    assert len(steps) == len(set(steps)), "a row was written twice"

@@ -236,3 +236,72 @@ def test_several_hosts_write_one_run(script, read, home, tmp_path: Path) -> None
     found = read(home.runs / "hosts")
     assert {record["host"] for record in found.records["open"]} == set(hosts)
     assert all(found.values(host) == list(range(100)) for host in hosts)
+
+
+LAUNCHES = """
+    import os, subprocess, sys
+    train = "import paddock, sys; r = paddock.init(config={'lr': float(sys.argv[1])}); r.log({'a': r.rank})"
+    for lr in ("0.1", "0.01"):
+        ranks = []
+        for rank in range(2):
+            environ = {**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+                       "MASTER_PORT": "29500", "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "2"}
+            ranks.append(subprocess.Popen([sys.executable, "-c", train, lr], env=environ))
+        assert [r.wait() for r in ranks] == [0, 0]
+"""
+
+
+def test_launches_one_after_the_other_from_one_parent_are_runs_of_their_own(script, read, home) -> None:
+    assert script(LAUNCHES).wait() == 0
+    runs = [read(directory) for directory in home.runs.iterdir()]
+    assert sorted(found.facts["config"]["lr"] for found in runs) == [0.01, 0.1]
+    assert all(sorted(found.values("a")) == [0, 1] for found in runs)
+
+
+DRIVER = """
+    import subprocess, sys
+    import paddock
+    paddock.init(id="driver", config={"sweep": True})
+    train = "import paddock, sys; r = paddock.init(project='p', config={'lr': 1}); print(r.id, r.config.lr)"
+    helper = "import paddock; paddock.log({'helped': 1})"
+    subprocess.run([sys.executable, "-c", train], check=True)
+    subprocess.run([sys.executable, "-c", helper], check=True)
+"""
+
+
+def test_a_program_that_says_what_it_is_is_a_run_of_its_own_and_a_helper_joins(script, read, home) -> None:
+    process = script(DRIVER, stdout=subprocess.PIPE)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    child, lr = out.decode().split()
+    assert lr == "1" and child != "driver"
+    found = read(home.runs / child)
+    assert (found.facts["parent"], found.facts["project"], found.facts["config"]) == ("driver", "p", {"lr": 1})
+    assert read(home.runs / "driver").values("helped") == [1]
+
+
+def test_a_journal_that_is_removed_under_a_run_is_put_back_whole(script, read, home) -> None:
+    process = script(
+        """
+        import os, time
+        import paddock
+        run = paddock.init(id="removed")
+        run.log({"a": 1})
+        (journal,) = run.path.glob("journal/*.jsonl")
+        journal.unlink()
+        run.log({"a": 2})
+        while not journal.exists():
+            time.sleep(0.05)
+        run.log({"a": 3})
+        """
+    )
+    assert process.wait(timeout=60) == 0
+    found = read(home.runs / "removed")
+    assert found.values("a") == [1, 2, 3]
+    assert found.records["end"][0]["code"] == 0
+
+
+def test_of_two_processes_with_one_new_id_one_gets_it(script, home) -> None:
+    source = "import paddock, time\nr = paddock.init(id='one')\nr.log({'a': 1})\ntime.sleep(1)\n"
+    both = [script(source, stderr=subprocess.DEVNULL) for _ in range(2)]
+    assert sorted(process.wait(timeout=60) for process in both) == [0, 1]

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from paddock import wire
+from paddock import files, wire
 
 FORMAT = 1
 HEADER_BYTES = 4096  # readers that want only the first line need no more than this
@@ -138,6 +138,29 @@ class Journal:
                 os.fdatasync(self.fd)
             except OSError as error:
                 self._refused(error)
+
+    def is_unlinked(self) -> bool:
+        """Somebody has removed the file under us."""
+        try:
+            return self.fd >= 0 and os.fstat(self.fd).st_nlink == 0
+        except OSError:
+            return False
+
+    def put_back(self) -> bool:
+        """Write all that the removed file holds to its old place, and go on there. False when its directory is gone
+        too: then the run itself was removed, and stays removed."""
+        with self.lock:
+            try:
+                with open(f"/proc/self/fd/{self.fd}", "rb") as file:
+                    data = file.read()
+                fresh = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            except OSError:
+                return False
+            files.write_all(fresh, data)
+            os.fsync(fresh)
+            os.dup2(fresh, self.fd, inheritable=False)
+            os.close(fresh)
+            return True
 
     def close(self) -> None:
         with self.lock:

@@ -19,7 +19,6 @@ from paddock import files, wire
 from paddock.record import process
 from paddock.record.scan import PACKED, PLAIN, JournalFile, journal_files
 
-SILENT_SECONDS = 86_400.0  # a process of another host that wrote nothing for so long is believed gone
 SETTLED_SECONDS = 60.0  # one of this host whose pid is gone; also how long an annotation rests
 _LEVEL = 6  # 9 takes twice as long and saves one part in a hundred
 
@@ -84,10 +83,9 @@ def _same(path: Path, data: bytes) -> bool:
 
 
 def is_over(file: JournalFile) -> bool:
-    """Will this journal never grow again? Its process said so, or is gone from this host, or has long been silent."""
+    """Will this journal never grow again? Its process said so, or is gone from this host. One of another host that is
+    silent may be stopped, and go on next week: only its own word counts."""
     quiet = time.time() - os.stat(file.path).st_mtime
-    if quiet > SILENT_SECONDS:
-        return True
     tail = files.read_from(file.path, max(0, file.size - 65_536))
     if not tail.endswith(b"\n"):
         return False  # half a line: somebody may be writing the rest

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import atexit
+import builtins
 import os
 import signal
 import sys
@@ -53,6 +54,19 @@ def by_exit(code: Any) -> Ending:
     return Ending(number, "finished" if number == 0 else "exit")
 
 
+class Leaving(SystemExit):
+    """What sys.exit() raises while we listen. When it dies in the middle of somebody's code, that code has caught it
+    and goes on; when it ends the process, it dies with no code around it."""
+
+    def __init__(self, code: Any, swallowed: Callable[[], None]) -> None:
+        super().__init__(code)
+        self.swallowed = swallowed
+
+    def __del__(self) -> None:
+        if sys._getframe().f_back is not None:
+            self.swallowed()
+
+
 class Hooks:
     """The process's own hooks, put in once and taken out by `remove`."""
 
@@ -62,8 +76,11 @@ class Hooks:
         self._ending: Ending | None = None
         self._excepthook = sys.excepthook
         self._exit = sys.exit
+        self._quitters = {name: getattr(builtins, name) for name in ("exit", "quit") if hasattr(builtins, name)}
         sys.excepthook = self._on_exception
         sys.exit = self._on_exit
+        for name in self._quitters:
+            setattr(builtins, name, self._on_exit)
         atexit.register(self._at_exit)
         self._signals: dict[int, Any] = {}
         if signals and threading.current_thread() is threading.main_thread():
@@ -77,6 +94,9 @@ class Hooks:
             sys.excepthook = self._excepthook
         if sys.exit == self._on_exit:
             sys.exit = self._exit
+        for name, before in self._quitters.items():
+            if getattr(builtins, name, None) == self._on_exit:
+                setattr(builtins, name, before)
         atexit.unregister(self._at_exit)
         if threading.current_thread() is threading.main_thread():
             for number, before in self._signals.items():
@@ -88,8 +108,13 @@ class Hooks:
         self._excepthook(kind, value, trace)
 
     def _on_exit(self, code: Any = None) -> NoReturn:
+        if threading.current_thread() is not threading.main_thread():  # it ends the thread, not the process
+            raise SystemExit(code)
         self._ending = by_exit(code)
-        self._exit(code)
+        raise Leaving(code, self._stays)
+
+    def _stays(self) -> None:
+        self._ending = None
 
     def _at_exit(self) -> None:
         if os.getpid() == self._pid:  # a forked child inherits this hook; its end is not the run's

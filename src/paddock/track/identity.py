@@ -39,16 +39,19 @@ def decide(
     rank: tuple[int, int, str] | None,
     joined_before: bool,
     pid: str,
+    separate: bool = False,
 ) -> Identity:
     """`rank` is (rank, world size, a key that all ranks of this launch share). `joined_before`: this process has
-    been part of the environment's run already, so a second init() means a new one."""
+    been part of the environment's run already, so a second init() means a new one. `separate`: a program that a
+    tracked one has started says itself what it is (a project, a name, a config): then it is a run of its own."""
     how = _resume(resume)
     number, world, key = rank if rank else (None, None, "")
     launch = hashlib.sha256(key.encode()).hexdigest()[:12] if key else ""
     base = Identity(run_id, None, "main", shared, shared, how, None, number, world, parent, launch)
     given = environ.get(RUN_ID)
-    if given and run_id in (None, given) and not joined_before and how != "never":
-        owner = environ.get(RUN_OWNER)
+    owner = environ.get(RUN_OWNER)
+    own = separate and bool(owner) and owner != pid and not rank
+    if given and run_id in (None, given) and not (joined_before or own) and how != "never":
         return replace(
             base,
             run_id=check_id(given),

@@ -11,7 +11,16 @@ from paddock.record.journal import Journal
 
 
 class Keeper:
-    def __init__(self, journal: Journal, *, sync_seconds: float, beat: Callable[[], None], beat_seconds: float) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        sync_seconds: float,
+        beat: Callable[[], None],
+        beat_seconds: float,
+        removed: Callable[[], None],
+    ) -> None:
+        self._removed = removed
         self._journal = journal
         self._sync_seconds = max(sync_seconds, 0.05)
         self._beat = beat
@@ -31,6 +40,8 @@ class Keeper:
             try:
                 if self._journal.waiting:
                     self._journal.retry()
+                if self._journal.is_unlinked():
+                    self._removed()
                 if self._journal.dirty:
                     self._journal.sync()
                     quiet_since = time.monotonic()

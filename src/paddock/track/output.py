@@ -18,7 +18,7 @@ class Output:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self.lost = 0  # pieces that the disk refused
-        self._wrapped: list[tuple[Any, Any]] = []
+        self._wrapped: list[tuple[Any, Any, Any]] = []
         self._crash_handler = False
         for stream in (sys.stdout, sys.stderr):
             self._wrap(stream)
@@ -28,6 +28,7 @@ class Output:
         if stream is None:
             return
         original = stream.write
+        before = vars(stream).get("write") if hasattr(stream, "__dict__") else None  # somebody's own wrapper
 
         def keep(text: Any, *args: Any) -> Any:
             result = original(text, *args)
@@ -43,7 +44,7 @@ class Output:
             stream.write = keep
         except AttributeError:  # a stream that cannot be wrapped is left alone
             return
-        self._wrapped.append((stream, keep))
+        self._wrapped.append((stream, keep, before))
 
     def _catch_crashes(self) -> None:
         """A segmentation fault leaves its Python traceback in the output."""
@@ -55,10 +56,13 @@ class Output:
                 self._crash_handler = True
 
     def close(self) -> None:
-        for stream, keep in self._wrapped:
+        for stream, keep, before in self._wrapped:
             # Somebody may have wrapped it again meanwhile: then ours stays inside theirs, writing nowhere.
             if stream.__dict__.get("write") is keep:
-                del stream.write
+                if before is not None:
+                    stream.write = before
+                else:
+                    del stream.write
         if self._crash_handler:
             import faulthandler
 

@@ -8,8 +8,10 @@ path below it, and ends in the same journal. Nothing here raises into the loop.
 from __future__ import annotations
 
 import os
+import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from os import write
 from time import time
 from typing import Any
@@ -24,6 +26,7 @@ from paddock.track.media import Media
 from paddock.track.values import Sorted, as_step, sort
 
 encode = wire.encode
+LIMIT = 2**63 - 1  # of a step
 
 
 class Recorder:
@@ -46,7 +49,11 @@ class Recorder:
         self._columns = self._journal.columns
         self._started = self._journal.started
         self._keeper = Keeper(
-            self._journal, sync_seconds=self._sync_seconds, beat=self._beat, beat_seconds=self._beat_seconds
+            self._journal,
+            sync_seconds=self._sync_seconds,
+            beat=self._beat,
+            beat_seconds=self._beat_seconds,
+            removed=self._put_back,
         )
 
     def _after_fork(self) -> None:
@@ -78,39 +85,49 @@ class Recorder:
             total = sum(values)
             kind = type(total)
             # An ordinary sum means ordinary addends; NaN and infinities show in it (x - x is 0 for no other number).
-            if (kind is float or kind is int) and total - total == 0 and (step is None or type(step) is int):
-                self._acquire()  # and release: half the price of `with`, which looks both up on the type
-                try:
-                    at = self._step if step is None else step
-                    body = encode([columns.id, at, int((time() - self._started) * 1000), *values])[:-1]
-                    line = b"%b,%d]\n" % (body, crc32(body))
-                    journal = self._journal
-                    if journal.waiting:
-                        journal.write(line)
+            if (kind is not float and kind is not int) or total - total != 0:
+                raise TypeError
+            if step is not None and (type(step) is not int or not -LIMIT <= step < LIMIT):
+                raise TypeError
+        except Exception as error:
+            if raised_by_handler(error):
+                raise
+            self._log_any(data, step, commit)
+            return
+        self._acquire()  # and release: half the price of `with`, which looks both up on the type
+        try:
+            at = self._step if step is None else step
+            try:
+                body = encode([columns.id, at, int((time() - self._started) * 1000), *values])[:-1]
+            except (TypeError, ValueError, OverflowError):  # a stranger among the addends after all
+                body = b""
+            if body:
+                line = b"%b,%d]\n" % (body, crc32(body))
+                journal = self._journal
+                if journal.waiting:
+                    journal.write(line)
+                else:
+                    try:
+                        written = write(journal.fd, line)
+                    except OSError as error:
+                        journal.refused(line, error)
                     else:
-                        try:
-                            written = write(journal.fd, line)
-                        except OSError as error:
-                            journal.refused(line, error)
-                        else:
-                            if written != len(line):
-                                journal.torn(line, written)
-                    journal.dirty = True
-                    # As wandb does it: an explicit step stays current, an implicit one is used up.
-                    self._step = at if (commit is False if step is None else not commit) else at + 1
-                    columns.last = values
-                    columns.redeclare -= 1
-                    if columns.redeclare == 0:
-                        journal.redeclare(columns)
-                finally:
-                    self._release()
+                        if written != len(line):
+                            journal.torn(line, written)
+                journal.dirty = True
+                # As wandb does it: an explicit step stays current, an implicit one is used up.
+                self._step = at if (commit is False if step is None else not commit) else at + 1
+                columns.last = values
+                columns.redeclare -= 1
+                if columns.redeclare == 0:
+                    journal.redeclare(columns)
                 return
-        except Exception:
-            pass  # nothing is written yet when anything above raises; the slow path looks closer
+        finally:
+            self._release()
         self._log_any(data, step, commit)
 
     def _log_any(self, data: Any, step: Any, commit: bool | None) -> None:
-        try:
+        with self._guarded("a value"):
             if self._closed:
                 self._drop("closed", 1, "log() after finish() records nothing")
                 return
@@ -124,8 +141,17 @@ class Recorder:
                 if found.numbers:
                     self._row(tuple(found.numbers), {}, [*found.numbers.values()], at)
             self._log_rest(journal, found, at)
+
+    @contextmanager
+    def _guarded(self, what: str) -> Iterator[None]:
+        """Whatever goes wrong inside costs a notice and a counter. What a signal handler of the script raises is not
+        ours, and goes on its way."""
+        try:
+            yield
         except Exception as error:
-            self._drop("error", 1, f"a value could not be recorded ({type(error).__name__}: {error})")
+            if raised_by_handler(error):
+                raise
+            self._drop("error", 1, f"{what} could not be recorded ({type(error).__name__}: {_words(error)})")
 
     def _next_step(self, step: Any, commit: bool | None, found: Sorted) -> int:
         with self._lock:
@@ -158,8 +184,9 @@ class Recorder:
             journal.append_now({"k": "value", "step": step, "name": name, "value": value})
         for name, media in found.media.items():
             self._log_media(name, media, step)
-        for name, why in found.dropped.items():
-            self._drop("unserialisable", 1, f"{name!r} was not recorded: {why}", once=f"unserialisable {name}")
+        for number, (name, why) in enumerate(found.dropped.items()):
+            once = f"unserialisable {name}" if number < 5 else "unserialisable"
+            self._drop("unserialisable", 1, f"{name!r} was not recorded: {why}", once=once)
 
     def _log_media(self, name: str, media: Media, step: int) -> None:
         raise NotImplementedError
@@ -169,14 +196,12 @@ class Recorder:
         if self._closed:
             self._drop("closed", 1, f"a {record['k']!r} record after finish() is not kept")
             return
-        try:
+        with self._guarded(f"a {record['k']!r} record"):
             journal = self._own()
             try:
                 journal.append_now(dict(record))
             except (TypeError, ValueError):  # something in it is no JSON: keep the rest
                 journal.append_now(wire.plain(record).value)
-        except Exception as error:
-            self._drop("error", 1, f"a {record['k']!r} record was not kept ({type(error).__name__}: {error})")
 
     def _drop(self, why: str, count: int, sentence: str, once: str = "") -> None:
         """Count what could not be kept, and say it once."""
@@ -189,6 +214,11 @@ class Recorder:
         for columns in sets:
             found.update(zip(columns.names, map(_revived, columns.last), strict=False))
         return found
+
+    def _put_back(self) -> None:
+        """The journal was removed while we write it (packed on another host that thought us dead, or by hand)."""
+        if not self._journal.put_back():
+            notice.say_once("removed", f"{self._journal.path} was removed; what is logged from here on is not kept")
 
     def _beat(self) -> None:
         self._beats += 1
@@ -211,10 +241,31 @@ class Recorder:
         """Close the journal. What the disk still refuses goes to a file on local disk, named in the notice."""
         self._keeper.stop()
         journal = self._journal
-        self._final, self._columns = self._last_values(), {}
         if not journal.retry():
             _spill(journal)
         journal.close()
+
+
+def raised_by_handler(error: BaseException) -> bool:
+    """Whether a signal handler of the script raised this while we were at work (a preemption, a timeout): Python runs
+    handlers between any two steps of whatever is running."""
+    trace = error.__traceback__.tb_next if error.__traceback__ else None
+    if trace is None:
+        return False
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    codes = {code for h in handlers if (code := getattr(getattr(h, "__func__", h), "__code__", None)) is not None}
+    while trace is not None:
+        if trace.tb_frame.f_code in codes:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)[:300]
+    except Exception:
+        return "it cannot say why"
 
 
 def _revived(value: Any) -> Any:

@@ -20,7 +20,7 @@ from paddock.track.media import Histogram, Image, Media, Table
 from paddock.track.output import Output
 from paddock.track.recorder import Recorder
 from paddock.track.settable import Settable, Summary
-from paddock.track.values import as_number, row_value
+from paddock.track.values import as_number, row_value, sort
 
 
 class Run(Recorder):
@@ -70,7 +70,7 @@ class Run(Recorder):
 
     @tags.setter
     def tags(self, tags: Any) -> None:
-        wanted, had = [str(tag) for tag in tags], list(self.tags)
+        wanted, had = [str(tag) for tag in tags or ()], list(self.tags)
         self._facts["tags"] = wanted
         self._append(
             {"k": "tag", "add": [t for t in wanted if t not in had], "remove": [t for t in had if t not in wanted]}
@@ -148,19 +148,19 @@ class Run(Recorder):
     def _set(self, kind: str, values: Mapping[str, Any]) -> None:
         if not values:
             return
-        kept = wire.plain(dict(values))
-        if kept.lossy:
-            self._drop(f"{kind} as repr", len(kept.lossy), f"{kind}: {', '.join(kept.lossy[:5])} kept as repr() only")
-        self._append({"k": kind, "set": kept.value})
+        with self._guarded(kind):
+            kept = wire.plain(dict(values))
+            if kept.lossy:
+                named = ", ".join(kept.lossy[:5])
+                self._drop(f"{kind} as repr", len(kept.lossy), f"{kind}: {named} kept as repr() only")
+            self._append({"k": kind, "set": kept.value})
 
     def log_metric(self, name: str, value: Any, tags: Mapping[str, Any] | None = None, step: int | None = None) -> None:
         """Record a value, or a dict of fields, as a series of its own for each set of tags."""
         if not tags:
             self.log(dict(value) if _is_unprefixed(name, value) else {name: value}, step)
             return
-        from paddock.track.values import sort
-
-        try:
+        with self._guarded(repr(name)):
             found = sort({name: value})
             self._own()
             at = self._next_step(step, None, found)
@@ -169,8 +169,6 @@ class Run(Recorder):
                 if found.numbers:
                     self._row(tuple(found.numbers), plain, [*found.numbers.values()], at)
             self._log_rest(self._journal, found, at)
-        except Exception as error:
-            self._drop("error", 1, f"{name!r} could not be recorded ({type(error).__name__}: {error})")
 
     def log_info(self, values: Mapping[str, Any]) -> None:
         """Set facts about the run that are no metrics, such as {"state.progress": 0.5}."""
@@ -184,17 +182,19 @@ class Run(Recorder):
         )
 
     def log_text(self, name: str, text: str, step: int | None = None) -> None:
-        self.log({name: str(text)}, step, False if step is None else None)
+        with self._guarded(f"the text {name!r}"):
+            self.log({name: str(text)}, step, False if step is None else None)
 
     def log_image(self, name: str, image: Any, step: int | None = None, caption: str | None = None) -> None:
         picture = image if isinstance(image, Image) else Image(image, caption)
         self.log({name: picture}, step, False if step is None else None)
 
     def log_table(self, name: str, table: Any = None, step: int | None = None, **made_of: Any) -> None:
-        if table is not None and not isinstance(table, Table):
-            made_of["data"] = table
-        made = table if isinstance(table, Table) else Table(**made_of)
-        self.log({name: made}, step, False if step is None else None)
+        with self._guarded(f"the table {name!r}"):
+            if table is not None and not isinstance(table, Table):
+                made_of["data"] = table
+            made = table if isinstance(table, Table) else Table(**made_of)
+            self.log({name: made}, step, False if step is None else None)
 
     def _log_media(self, name: str, media: Media, step: int) -> None:
         record: dict[str, Any] = {"k": media.kind, "step": step, "name": name, **media.facts()}
@@ -234,13 +234,15 @@ class Run(Recorder):
 
     def mark(self, name: str, data: Mapping[str, Any] | None = None, step: int | None = None) -> None:
         """Remember a moment: "warmup done", "learning rate dropped"."""
-        at = self._step if step is None else step
-        self._append({"k": "mark", "step": at, "name": str(name), "data": wire.plain(dict(data or {})).value})
+        with self._guarded("a mark"):
+            at = self._step if step is None else step
+            self._append({"k": "mark", "step": at, "name": str(name), "data": wire.plain(data or {}).value})
 
     def alert(self, title: str, text: str = "", level: str = "info", wait_duration: Any = None) -> None:
-        shown = str(getattr(level, "value", level)).lower()
-        self._append({"k": "alert", "title": str(title), "text": str(text), "level": shown})
-        notice.say(f"alert: {title}{': ' + str(text) if text else ''}")
+        with self._guarded("an alert"):
+            shown = str(getattr(level, "value", level)).lower()
+            self._append({"k": "alert", "title": str(title), "text": str(text), "level": shown})
+            notice.say(f"alert: {title}{': ' + str(text) if text else ''}")
 
     def save(
         self, glob_str: str | os.PathLike[str], base_path: str | os.PathLike[str] | None = None, policy: str = "live"
@@ -248,29 +250,26 @@ class Run(Recorder):
         """Keep a copy of a file, of all files a pattern names, or of a directory, with the run."""
         from paddock.track.saving import copy_into
 
-        try:
-            kept = copy_into(Path(glob_str), self._directory.files, Path(base_path) if base_path else None)
-        except (OSError, UsageError) as error:  # a typing error in a file's name must not end a long training
-            self._drop("file", 1, f"save({os.fspath(glob_str)!r}) kept nothing: {error}", once=f"save {glob_str}")
-            return []
-        for path in kept:
-            relative = str(path.relative_to(self._directory.path))
-            self._append({"k": "file", "path": relative, "size": path.stat().st_size})
-        return [str(path) for path in kept]
+        kept: list[str] = []
+        # A typing error in a file's name, or a full disk, must not end a long training.
+        with self._guarded(f"save({glob_str!r})"):
+            for path in copy_into(Path(glob_str), self._directory.files, Path(base_path) if base_path else None):
+                relative = str(path.relative_to(self._directory.path))
+                self._append({"k": "file", "path": relative, "size": path.stat().st_size})
+                kept.append(str(path))
+        return kept
 
     def log_artifact(self, artifact: Any, name: str | None = None, type: str | None = None, aliases: Any = None) -> Any:
         """Keep a versioned set of files: an Artifact, or a path."""
         from paddock.track.artifact import Artifact, log_artifact
 
-        if not isinstance(artifact, Artifact):
-            made = Artifact(name or Path(artifact).name, type or "file")
-            made.add(artifact)
-            artifact = made
-        try:
-            return log_artifact(self._home, self._directory, artifact, aliases, self._append)
-        except OSError as error:
-            self._drop("artifact", 1, f"the artifact {artifact.name!r} could not be kept ({error.strerror or error})")
-            return artifact
+        with self._guarded(f"the artifact {getattr(artifact, 'name', artifact)!r}"):
+            if not isinstance(artifact, Artifact):
+                made = Artifact(name or Path(artifact).name, type or "file")
+                made.add(artifact)
+                artifact = made
+            log_artifact(self._home, self._directory, artifact, aliases, self._append)
+        return artifact
 
     def use_artifact(self, artifact: Any, type: str | None = None) -> Any:
         """Find an artifact ("name", "name:v3" or "name:best") and note that this run depends on it."""
@@ -305,6 +304,7 @@ class Run(Recorder):
                 self._journal.append(columns.record())
             self._tell_dropped()
             self._journal.append_now(ending.record())
+            self._final, self._columns = self._last_values(), {}  # no row after the end, from whatever thread
             self._closed = True
         self._detach()
         if self._hooks:

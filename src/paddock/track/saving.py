@@ -5,13 +5,15 @@ from __future__ import annotations
 import glob
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from paddock.errors import UsageError
 
 
-def copy_into(pattern: Path, target: Path, base: Path | None) -> list[Path]:
-    """Copy what the pattern names below `target`, keeping the path below `base` (else the file's name)."""
+def copy_into(pattern: Path, target: Path, base: Path | None) -> Iterator[Path]:
+    """Copy what the pattern names below `target`, keeping the path below `base` (else the file's name). One file that
+    cannot be read does not keep the others from being kept; it is named at the end."""
     text = os.path.expanduser(str(pattern))
     if os.path.isdir(text):
         root = Path(text)
@@ -23,17 +25,21 @@ def copy_into(pattern: Path, target: Path, base: Path | None) -> list[Path]:
             sources = [Path(text)]
     if not sources:
         raise UsageError(f"There is no file {text!r} to save.", hint="Save it after it has been written.")
-    kept = []
+    refused = []
     for source in sources:
         relative = _below(source, base) if base else Path(source.name)
         destination = target / relative
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        if destination.exists() and os.path.samefile(source, destination):
-            kept.append(destination)  # it was written into run.dir to begin with
+        try:
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            # What was written into run.dir to begin with is there already.
+            if not (destination.exists() and os.path.samefile(source, destination)):
+                copy(source, destination)
+        except OSError as error:
+            refused.append(f"{source} ({error.strerror or error})")
             continue
-        copy(source, destination)
-        kept.append(destination)
-    return kept
+        yield destination
+    if refused:
+        raise UsageError(f"{len(refused)} files could not be copied: {', '.join(refused[:5])}.")
 
 
 def copy(source: Path, destination: Path) -> None:

@@ -7,6 +7,7 @@ A script without `main` is run as it is, with its own arguments.
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import runpy
@@ -17,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from paddock.errors import PaddockError, UsageError
-from paddock.track import override, started
+from paddock.track import active, override, started
 from paddock.track.ending import by_exception
 from paddock.track.run import Run
 from paddock.track.start import init
@@ -30,9 +31,19 @@ def run_script(script: str, arguments: Sequence[str], about: dict[str, Any]) -> 
     started.declare(path, about.pop("command", []))
     sys.path.insert(0, str(path.parent))
     sys.argv = [str(path), *arguments]
-    if not _keeps_contract(path):
-        init(**about)
-        runpy.run_path(str(path), run_name="__main__")
+    tree = _parsed(path)
+    if not _keeps_contract(tree):
+        if _begins_itself(tree):
+            started.about = about  # its own init() is the run's; what was said on the command line goes before
+        else:
+            init(**about)
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except BaseException as error:
+            run = active.current()
+            if run is not None:
+                run._finish(by_exception(type(error), error, error.__traceback__))
+            raise
         return
     module = _load(path)
     effective = override.apply(module.config, arguments)
@@ -49,14 +60,25 @@ def run_script(script: str, arguments: Sequence[str], about: dict[str, Any]) -> 
     run.finish(0)
 
 
-def _keeps_contract(path: Path) -> bool:
-    """Both names are bound at the top of the file. Read, not run: a script without the contract runs only once."""
-    import ast
-
+def _parsed(path: Path) -> ast.Module:
+    """Read, not run: a script without the contract runs only once."""
     try:
-        tree = ast.parse(path.read_bytes(), str(path))
+        return ast.parse(path.read_bytes(), str(path))
     except (SyntaxError, ValueError):
-        return False  # running it shows the person the real error
+        return ast.Module([], [])  # running it shows the person the real error
+
+
+def _begins_itself(tree: ast.Module) -> bool:
+    """It imports paddock and calls an init()."""
+    imports = {
+        alias.name.partition(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+    } | {(node.module or "").partition(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return "paddock" in imports and "init" in {getattr(f, "attr", getattr(f, "id", "")) for f in called}
+
+
+def _keeps_contract(tree: ast.Module) -> bool:
+    """Both names are bound at the top of the file."""
     names: set[str] = set()
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -6,8 +6,10 @@ import errno
 import getpass
 import os
 import socket
+import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from paddock.track.run import Run, read_facts
 from paddock.track.snapshot import Capture
 from paddock.version import __version__
 
+RESTARTS = ("TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT", "PADDOCK_RESTART_COUNT")
 MODES = ("online", "offline", "disabled", "shared")
 
 
@@ -53,6 +56,10 @@ def init(
     pydantic object. `resume` is "allow", "must", "never", "auto" or True, with `id` saying which. Inside a task, a
     rank of a distributed launch or a child process, init() joins the run that is already there.
     """
+    said, started.about = started.about, {}
+    project, name, group = said.get("project", project), said.get("name", name), said.get("group", group)
+    job_type, notes = said.get("job_type", job_type), said.get("notes", notes)
+    tags = [*([tags] if isinstance(tags, str) else tags or ()), *said.get("tags", ())]
     running = active.current()
     if running is not None:
         if not reinit or reinit == "return_previous":
@@ -79,7 +86,9 @@ def init(
         rank=(ranked.rank, ranked.world, ranked.key) if ranked else None,
         joined_before=active.joined_before(),
         pid=_owner(),
+        separate=bool(project or name or config is not None) and not _is_pool_worker(),
     )
+    identity = _this_launch(find_home(identity.home or chosen.home), identity)
     asked = {
         "name": name,
         "project": project or chosen.project or None,
@@ -103,6 +112,9 @@ def _begin(
     facts, wrote = read_facts(directory), False
     if not facts:
         facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen.capture_seconds)
+        together = bool(identity.launch) and facts.get("begun_by") == identity.launch
+        if not wrote and not identity.join and identity.resume is None and not together:
+            raise _taken(directory)  # another process with the same id was faster
     step = _continue_step(directory, identity) if existed and attempt > 1 and identity.role == "main" else 0
     roles = iter((identity.role,))
 
@@ -114,11 +126,13 @@ def _begin(
         run._drop(
             "config as repr", len(lossy), f"config: {', '.join(lossy[:5])} cannot be written as data; kept as repr()"
         )
-    if existed:
+    if existed and identity.role == "main":
         run._recall(records_of(directory.journals, ("config", "summary", "tag", "note")))
     changed = {k: v for k, v in config.items() if run.config.get(k, run) != v}
-    if first and changed:
+    if first:
         run.config.update(changed)
+    else:  # known to this process; the run's config is what rank 0 says
+        run.config._values.update(changed)
     if capture:
         capture.attach(run, wrote)
     if identity.role == "main":
@@ -169,10 +183,7 @@ def _make_directory(home: Home, identity: Identity) -> tuple[Home, RunDirectory,
     begun_by = [read_facts(directory).get("begun_by"), *(found.get("launch") for found in headers)]
     together = bool(identity.launch) and identity.launch in begun_by
     if existed and not (identity.join or together) and identity.resume in (None, "never"):
-        raise RunExists(
-            f"There is a run {identity.run_id!r} already, in {directory.path}.",
-            hint="Pass resume='allow' to continue it, or another id.",
-        )
+        raise _taken(directory)
     if not existed and identity.resume == "must":
         raise RunNotFound(
             f"There is no run {identity.run_id!r} to continue in {home.path}.",
@@ -180,6 +191,13 @@ def _make_directory(home: Home, identity: Identity) -> tuple[Home, RunDirectory,
         )
     directory.journals.mkdir(parents=True, exist_ok=True)
     return home, directory, existed
+
+
+def _taken(directory: RunDirectory) -> RunExists:
+    return RunExists(
+        f"There is a run {directory.id!r} already, in {directory.path}.",
+        hint="Pass resume='allow' to continue it, or another id.",
+    )
 
 
 def _make_facts(
@@ -202,7 +220,7 @@ def _make_facts(
         "created": round(time.time(), 6),
         "user": _user(),
         "config": config,
-        "begun_by": identity.launch or None,
+        "begun_by": identity.launch,
         **(capture.facts(seconds) if capture else {}),
     }
     if files.write_once(directory.facts, wire.dumps(wire.plain(facts).value)):
@@ -258,6 +276,33 @@ def _watch_process(run: Run, chosen: Settings, directory: RunDirectory, attempt:
 def _export(home: Home, directory: RunDirectory, attempt: int) -> None:
     """Children that are started from here on join this run."""
     active.export({RUN_ID: directory.id, RUN_HOME: str(home.path), ATTEMPT: str(attempt), RUN_OWNER: _owner()})
+
+
+def _is_pool_worker() -> bool:
+    """A child of multiprocessing runs its parent's code: whatever it says of itself, it is a part of it."""
+    processes = sys.modules.get("multiprocessing.process")
+    return processes is not None and processes.parent_process() is not None
+
+
+def _this_launch(home: Home, identity: Identity) -> Identity:
+    """Ranks find their run by what they share. A launch that shares the same with an earlier one (a loop that starts
+    trainings, a fixed port) is another run all the same, unless the launcher says that it is a restart: where this
+    rank has written before, the next number is meant."""
+    if not identity.launch or identity.run_id != "r" + identity.launch[:11] or identity.resume:
+        return identity
+    restart = any(os.environ.get(name, "0") not in ("", "0") for name in RESTARTS)
+    base, number = identity.run_id, 1
+    while True:
+        run_id = base if number == 1 else f"{base}-{number}"
+        headers = [header(file.path, file.packed) for file in journal_files(home.run(run_id).journals)]
+        if restart:
+            if not headers and number > 1:
+                return replace(identity, run_id=base if number == 2 else f"{base}-{number - 1}")
+            if not headers:
+                return identity
+        elif not any(found.get("rank") == identity.rank for found in headers):
+            return replace(identity, run_id=run_id)
+        number += 1
 
 
 def _owner() -> str:

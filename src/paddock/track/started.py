@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 _script: Path | None = None
 _command: list[str] = []
+about: dict[str, Any] = {}  # what `paddock run` was told of the run; goes before what the script says
 
 
 def declare(script: Path, command: list[str]) -> None:

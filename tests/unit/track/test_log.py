@@ -206,3 +206,44 @@ def test_log_after_finish_says_so_and_does_not_raise(capsys) -> None:
     run.mark("late")
     assert "after finish()" in capsys.readouterr().err
     assert run.summary["a"] == 1
+
+
+def test_a_dict_that_contains_itself_is_no_trap(read) -> None:
+    run = paddock.init()
+    loop: dict[str, object] = {"fine": 1.0}
+    loop.update(a=loop, b=loop, c=loop)
+    run.log({"x": loop})
+    assert read(run.path).values("x/fine") == [1.0]
+
+
+def test_a_step_beyond_64_bits_loses_nothing(read) -> None:
+    run = paddock.init()
+    run.log({"a": 1.0}, step=1)
+    run.log({"a": 2.0}, step=2**63)
+    run.log({"a": 3.0})
+    found = read(run.path)
+    assert found.values("a") == [1.0, 2.0, 3.0]
+    assert all(abs(step) < 2**63 for step, _ in found.points["a"])
+
+
+class Mute:
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+    __repr__ = __str__
+
+
+def test_no_recording_call_raises_into_the_loop(read, tmp_path) -> None:
+    run = paddock.init()
+    run.mark("m", 5)  # type: ignore[arg-type]
+    run.mark(Mute())  # type: ignore[arg-type]
+    run.alert(Mute())  # type: ignore[arg-type]
+    run.log_text("t", Mute())  # type: ignore[arg-type]
+    run.log_table("ragged", columns=["a"], data=[[1, 2]])
+    run.log_table("none", 5)
+    run.save(None)  # type: ignore[arg-type]
+    run.log_artifact("/missing")
+    run.tags = None
+    run.config.update({"odd": Mute()})
+    run.log({Mute(): 1.0, "fine": 1.0})  # type: ignore[dict-item]
+    assert read(run.path).values("fine") == [1.0]
