@@ -27,6 +27,13 @@ pack = msgspec.msgpack.encode  # for the catalog, which is read by this version 
 unpacker = msgspec.msgpack.Decoder
 
 _NONFINITE = "$float"  # JSON has no NaN: {"$float": "nan"} stands for one in a record's values
+_ESCAPED = "$dict"  # and {"$dict": {"$float": "nan"}} for a dict that somebody else filled like that
+_CODES = (_NONFINITE, _ESCAPED)
+_FLOATS = {word: float(word) for word in ("nan", "inf", "-inf")}
+
+
+class _Coded(dict[str, Any]):
+    """One of these stand-ins, made by `plain`: told from a user's dict, so that `plain` can be applied twice."""
 
 
 def row_line(values: list[Any]) -> bytes:
@@ -62,23 +69,31 @@ def dumps(value: Any, *, indent: int = 0) -> bytes:
 
 def loads(raw: bytes | str) -> Any:
     value = _decoder.decode(raw)
-    marker = _NONFINITE if isinstance(raw, str) else _NONFINITE.encode()
-    return _revive(value) if marker in raw else value  # type: ignore[operator]
+    data = raw.encode("utf-8", "replace") if isinstance(raw, str) else raw
+    return _revive(value) if any(code.encode() in data for code in _CODES) else value
 
 
 def revive(value: Any) -> Any:
-    """Undo what `plain` did to NaN and the infinities."""
+    """Undo what `plain` did to NaN, the infinities and dicts that look like them."""
     return _revive(value)
 
 
 def _revive(value: Any) -> Any:
     if isinstance(value, dict):
-        if len(value) == 1 and _NONFINITE in value:
-            return float(value[_NONFINITE])
+        if len(value) == 1:
+            ((key, item),) = value.items()
+            if key == _NONFINITE and isinstance(item, str) and item in _FLOATS:
+                return _FLOATS[item]
+            if key == _ESCAPED and _looks_coded(item):
+                value = item
         return {key: _revive(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_revive(item) for item in value]
     return value
+
+
+def _looks_coded(value: Any) -> bool:
+    return isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _CODES
 
 
 class Plain(msgspec.Struct):
@@ -108,7 +123,9 @@ def _plain(value: Any, where: str, lossy: list[str], above: tuple[int, ...]) -> 
     if kind is int:
         return value if -(2**63) <= value < 2**64 else str(value)
     if kind is float:
-        return value if math.isfinite(value) else {_NONFINITE: repr(value)}
+        return value if math.isfinite(value) else _Coded({_NONFINITE: repr(value)})
+    if kind is _Coded:
+        return value
     if id(value) in above or len(above) > 64:
         lossy.append(where or ".")
         return "<contains itself>" if id(value) in above else "<nested too deeply>"
@@ -121,7 +138,8 @@ def _plain(value: Any, where: str, lossy: list[str], above: tuple[int, ...]) -> 
         except Exception:
             lossy.append(where or ".")
             return text(_safe_repr(value))
-        return {text(str(k)): _plain(v, f"{where}.{k}" if where else str(k), lossy, above) for k, v in pairs}
+        found = {text(str(k)): _plain(v, f"{where}.{k}" if where else str(k), lossy, above) for k, v in pairs}
+        return _Coded({_ESCAPED: found}) if _looks_coded(found) else found
     if isinstance(value, (list, tuple, set, frozenset)):
         items: Sequence[Any] = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
         return [_plain(v, f"{where}[{i}]", lossy, above) for i, v in enumerate(items)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+import json
 import math
 import pathlib
 from dataclasses import dataclass
@@ -97,3 +98,34 @@ def test_what_nothing_knows_is_kept_as_repr_and_named() -> None:
     assert found.lossy[:2] == ["odd", "list[0]"]
     assert found.lossy[2].startswith("loop.self")
     wire.dumps(found.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"$float": "nan"},
+        {"$float": "-inf"},
+        {"$float": 3},
+        {"$float": "abc"},
+        {"$float": math.inf},
+        {"$float": None, "b": 1},
+        {"$dict": {"$float": "nan"}},
+        {"$dict": {"$dict": 1}},
+        {"$dict": 5},
+        {"a": [{"$float": {"$float": "inf"}}]},
+    ],
+    ids=str,
+)
+def test_a_dict_that_looks_like_a_stand_in_comes_back_as_it_was(value: Any) -> None:
+    once = wire.plain(value).value
+    assert wire.loads(wire.dumps(once)) == value
+    assert wire.loads(wire.dumps(once).decode()) == value
+    assert wire.plain(once).value == once, "a second time changes nothing"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b'{"$float": "abc"}', b'{"$float": 3}', b'{"$float": null}', b'{"$float": ["nan"]}', b'{"$dict": {"a": 1}}'],
+)
+def test_what_stands_for_nothing_is_left_as_it_is(raw: bytes) -> None:
+    assert wire.loads(raw) == json.loads(raw)
