@@ -45,6 +45,11 @@ class Journal:
         else:
             self.records.append(value)
 
+    def said(self) -> list[tuple[float, float, dict[str, Any]]]:
+        """Its records, each behind what its turn is found by: the attempt (a person comes after all), and the time."""
+        attempt = float("inf") if self.open["role"] == "annotation" else self.open["attempt"]
+        return [(attempt, record["t"], record) for record in self.records]
+
     @property
     def end(self) -> dict[str, Any] | None:
         return next((record for record in self.records if record["k"] == "end"), None)
@@ -82,7 +87,8 @@ def read_run(path: Path) -> dict[str, Any]:
     journals = [Journal(path / "journal" / name) for name in sorted(wanted)]
     facts = revive(json.loads((path / "run.json").read_bytes()))
     series = read_series(journals, facts["created"])  # counts damaged rows too
-    records = sorted((r for j in journals for r in j.records), key=lambda record: record["t"])
+    said = sorted((one for journal in journals for one in journal.said()), key=lambda one: one[:2])
+    records = [record for _, _, record in said]
     return {
         "id": facts["id"],
         "name": facts["name"],
@@ -130,8 +136,11 @@ def number(value: Any) -> Any:
 
 def revive(value: Any) -> Any:
     if isinstance(value, dict):
-        if value.keys() == {"$float"}:
+        if value.keys() == {"$float"} and value["$float"] in ("nan", "inf", "-inf"):
             return float(value["$float"])
+        inner = value.get("$dict")
+        if len(value) == 1 and isinstance(inner, dict) and inner.keys() in ({"$float"}, {"$dict"}):
+            value = inner
         return {key: revive(item) for key, item in value.items()}
     return [revive(item) for item in value] if isinstance(value, list) else value
 

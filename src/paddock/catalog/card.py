@@ -52,11 +52,11 @@ def build(
     code = code if isinstance(code, dict) else {}
     starts = [w.started for w in known if w.started]
     created = seconds(facts.get("created"))
-    note = registers.words.get("note")
+    name, note = registers.words.get("name"), registers.words.get("note")
     readings = _readings(metrics, registers)
     return RunRow(
         id=run_id,
-        name=_text(facts.get("name")) or run_id,
+        name=_text(name[1] if name else facts.get("name")) or run_id,
         project=_text(facts.get("project")),
         group=_text(facts.get("group")) or None,
         job_type=_text(facts.get("job_type")) or None,

@@ -233,8 +233,8 @@ class RunIngest:
                 seen.end = record
             elif kind == "exit":
                 seen.exits.append(record)
-            if kind in registers.FOLDED or kind in ("metric", "tag", "note", "star", "bug", "code", "alert"):
-                self.registers.take(record)
+            if kind in registers.FOLDED or kind in ("metric", "tag", "name", "note", "star", "bug", "code", "alert"):
+                self.registers.take(record, seen)
             if kind not in registers.FOLDED:
                 kept.append((self.key, key, t, str(kind), wire.dumps(record)))
         if kept:

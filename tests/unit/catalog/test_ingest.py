@@ -248,6 +248,42 @@ def test_config_and_summary_take_the_last_word_by_time(field: Any, catalog: Cata
     assert row.summary == {"best": 1}
 
 
+@pytest.mark.parametrize("later_first", [False, True])
+def test_a_later_attempt_has_the_last_word_whatever_the_clock_says(
+    later_first: bool, field: Any, catalog: Catalog
+) -> None:
+    authors = [("w1", 1, 50.0, "old"), ("w2", 2, 10.0, "new")]
+    for writer, attempt, t, value in reversed(authors) if later_first else authors:
+        author = field.author("a1", writer, attempt=attempt)
+        for kind in ("config", "summary", "info"):
+            author.journal.append({"k": kind, "t": t, "set": {"x": value}})
+        author.journal.append({"k": "tag", "t": t, "add" if value == "new" else "remove": ["q"]})
+        author.journal.append({"k": "note", "t": t, "text": value})
+        author.journal.append({"k": "star", "t": t, "on": value == "new"})
+        author.journal.append({"k": "bug", "t": t, "on": value == "old"})
+        author.end()
+        catalog.refresh()
+    row = catalog.run("a1")
+    assert (row.config, row.summary, row.info) == ({"x": "new"}, {"x": "new"}, {"x": "new"})
+    assert (row.tags, row.notes, row.star, row.bug) == (("q",), "new", True, False)
+
+
+def test_what_a_person_said_counts_after_all_attempts(field: Any, catalog: Catalog) -> None:
+    field.author("a1", attempt=3).say(k="note", text="the program's").end()
+    person = field.author("a1", "w2", role="annotation", attempt=0)
+    person.journal.append({"k": "note", "t": 5.0, "text": "mine"})
+    catalog.refresh()
+    assert catalog.run("a1").notes == "mine"
+
+
+def test_a_config_that_looks_like_a_stand_in_is_kept(field: Any, catalog: Catalog) -> None:
+    own = {"$float": "nan"}
+    field.run("a1", config=wire.plain({"x": own, "y": {"$float": 3}}).value)
+    field.author("a1").say(k="config", set=wire.plain({"$float": 0.5}).value).end()
+    catalog.refresh()
+    assert catalog.run("a1").config == {"x": own, "y": {"$float": 3}, "$float": 0.5}
+
+
 def test_tags_notes_and_stars_come_from_the_records(field: Any, catalog: Catalog) -> None:
     field.run("a1", tags=["old", "keep"], notes="first")
     author = field.author("a1")
