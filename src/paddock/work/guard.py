@@ -18,7 +18,8 @@ import select
 import signal
 import socket
 import time
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from paddock.work import guarding, process
 
@@ -26,13 +27,15 @@ _CLOSE_SECONDS = process.PATIENCE + 15.0
 _KEY_CHARACTERS = 1000
 
 
-class Started(NamedTuple):
+@dataclass(frozen=True)
+class Started:
     key: str
     pid: int
     start: str  # ticks since boot
 
 
-class Exited(NamedTuple):
+@dataclass(frozen=True)
+class Exited:
     """A task's first process ended, and nothing of the others is left."""
 
     key: str
@@ -45,11 +48,13 @@ class Exited(NamedTuple):
     reason: str = ""  # why it could not be started, or buried
 
 
-class Fenced(NamedTuple):
+@dataclass(frozen=True)
+class Fenced:
     """The lease was not renewed in time: everything was killed. Nothing starts until it is renewed."""
 
 
-class GuardDied(NamedTuple):
+@dataclass(frozen=True)
+class GuardDied:
     """Nobody guards the tasks any more."""
 
 

@@ -21,7 +21,6 @@ import socket
 import sys
 import threading
 import time
-import traceback
 import warnings
 from typing import Any
 
@@ -336,7 +335,7 @@ class GuardProcess:
                 pass
 
     def _log(self) -> None:
-        self.chores.put(b"paddock guard: " + traceback.format_exc().encode("utf-8", "replace"))
+        self.chores.put(_failure())
 
 
 def boot_time() -> float:
@@ -362,11 +361,21 @@ def run(channel: socket.socket, fence: float, use_cgroups: bool) -> None:
         guard.serve()
     except BaseException:
         try:
-            os.write(2, b"paddock guard: " + traceback.format_exc().encode("utf-8", "replace"))
+            os.write(2, _failure())
         except OSError:
             pass
         os._exit(1)
     os._exit(0)
+
+
+def _failure() -> bytes:
+    """The exception at hand, without lines of source: those would be read from a disk."""
+    _, error, trace = sys.exc_info()
+    where = []
+    while trace is not None:
+        where.append(f"{trace.tb_frame.f_code.co_name}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return f"paddock guard: {' > '.join(where)}: {error!r}\n".encode("utf-8", "replace")
 
 
 def _keep_only(channel: socket.socket) -> socket.socket:

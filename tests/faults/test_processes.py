@@ -1,0 +1,353 @@
+"""Whatever a task's processes do to escape, none survives it: 0 survivors is what is counted here."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.work import cgroup, process
+from paddock.work.guard import Event, Exited, Fenced, Guard, GuardDied
+from paddock.work.process import Process
+
+# The interpreter warns when it forks while the test runner has threads. The guard is one call away from its fork.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+DEADLINE = 60.0  # seconds: so long that only a fault takes them
+STAY = "sleep 1000"
+ESCAPES = {
+    "background": "sh leaf & wait_for_leaf",
+    "re-parented": "(sh leaf &) ; wait_for_leaf",
+    "setsid": "setsid sh leaf & wait_for_leaf",
+    "nohup": "nohup sh leaf & wait_for_leaf",
+    "ignores SIGTERM": "trap '' TERM; sh leaf & wait_for_leaf",
+    "daemon": "(setsid sh leaf <&- >&- 2>&- &) ; wait_for_leaf",
+    "daemon without environment": "(setsid env -i sh leaf <&- >&- 2>&- &) ; wait_for_leaf",
+    "two sessions down": "setsid sh -c 'setsid sh leaf & wait' & wait_for_leaf",
+}
+LEAF = "echo $$ >>leaves.new; mv leaves.new leaves; exec sleep 1000"
+PRELUDE = "wait_for_leaf() { while [ ! -s leaves ]; do sleep 0.01; done; }"
+
+
+class Yard:
+    """A directory in which tasks run under a guard, and where escaped processes leave their pids."""
+
+    def __init__(self, guard: Guard, directory: Path) -> None:
+        self.guard, self.directory = guard, directory
+        (directory / "leaf").write_text(LEAF)
+        self.output = os.open(directory / "output.log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+        self.events: list[Event] = []
+
+    def sh(self, key: str, script: str, grace: float = 30.0) -> None:
+        script = f"cd {self.directory}\n{PRELUDE}\n{script}"
+        self.guard.spawn(key, ["/bin/sh", "-c", script], {"PATH": os.environ["PATH"]}, self.output, 0, grace)
+
+    def wait(self, kind: Any, key: str = "") -> Any:
+        def seen() -> Event | None:
+            self.events += self.guard.poll(0.02)
+            return next((e for e in self.events if isinstance(e, kind) and (not key or e.key == key)), None)  # type: ignore[union-attr]
+
+        return until(seen)
+
+    def leaf(self) -> Process:
+        path = self.directory / "leaves"
+        pid = int(until(lambda: path.exists() and path.read_text().split())[0])
+        found = process.look(pid)
+        assert found is not None
+        return found
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    end = time.monotonic() + DEADLINE
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.005)
+    raise AssertionError(f"not within {DEADLINE:g} s")
+
+
+def lives(one: Process) -> bool:
+    now = process.look(one.pid)
+    return now is not None and now.lives and now.start == one.start
+
+
+def below(pid: int) -> list[Process]:
+    return [found for found in process.tree([pid], process.table()) if found.pid != pid]
+
+
+@pytest.fixture(params=["cgroup", "no cgroup"])
+def cgroups(request: pytest.FixtureRequest) -> bool:
+    if request.param == "cgroup" and not cgroup.usable():
+        pytest.skip("no control groups can be made here")
+    return bool(request.param == "cgroup")
+
+
+@pytest.fixture
+def yard(cgroups: bool, tmp_path: Path) -> Iterator[Yard]:
+    made = Yard(Guard.start(0, cgroups=cgroups), tmp_path)
+    yield made
+    made.guard.close()
+    os.close(made.output)
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+@pytest.mark.parametrize("grace", [0.0, 0.2])
+def test_nothing_survives_a_kill(yard: Yard, escape: str, grace: float) -> None:
+    yard.sh("a", f"{ESCAPES[escape]}; {STAY}")
+    leaf = yard.leaf()
+    yard.guard.kill("a", grace)
+    assert yard.wait(Exited, "a").how == "killed"
+    assert not lives(leaf)
+    assert below(yard.guard.pid) == []
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_nothing_survives_the_end_of_the_task(yard: Yard, escape: str) -> None:
+    yard.sh("a", f"{ESCAPES[escape]}; exit 4")
+    leaf = yard.leaf()
+    ended = yard.wait(Exited, "a")
+    assert (os.waitstatus_to_exitcode(ended.status), ended.how) == (4, "itself")
+    assert not lives(leaf)
+    assert below(yard.guard.pid) == []
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_nothing_survives_a_stopped_task(yard: Yard, escape: str) -> None:
+    yard.sh("a", f"{ESCAPES[escape]}; {STAY}")
+    leaf = yard.leaf()
+    yard.guard.stop("a")
+    yard.guard.kill("a", 0.2)
+    yard.wait(Exited, "a")
+    assert not lives(leaf)
+    assert below(yard.guard.pid) == []
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_the_processes_of_other_tasks_go_on(yard: Yard, escape: str) -> None:
+    yard.sh("other", f"{ESCAPES[escape]}; {STAY}")
+    leaf = yard.leaf()
+    for n in range(20):
+        yard.sh(f"a{n}", f"{STAY} & setsid {STAY} & exit 0")
+        yard.wait(Exited, f"a{n}")
+    assert lives(leaf)
+    yard.guard.kill("other", 0)
+    yard.wait(Exited, "other")
+    assert not lives(leaf)
+    assert below(yard.guard.pid) == []
+
+
+def test_a_daemon_that_could_be_of_two_tasks_lives_as_long_as_either(tmp_path: Path) -> None:
+    """Without a control group nothing tells whose it is, and to end a task's own process would be worse."""
+    yard = Yard(Guard.start(0, cgroups=False), tmp_path)
+    yard.sh("other", STAY)
+    yard.sh("a", f"{ESCAPES['daemon without environment']}; {STAY}")
+    leaf = yard.leaf()
+    yard.guard.kill("a", 0)
+    yard.wait(Exited, "a")
+    assert lives(leaf)
+    yard.guard.kill("other", 0)
+    yard.wait(Exited, "other")
+    assert not lives(leaf)
+    yard.guard.close()
+    os.close(yard.output)
+
+
+def test_a_tree_that_grows_while_it_is_killed(yard: Yard) -> None:
+    """It doubles seven times; the kill comes in the middle."""
+    yard.sh("a", "f() { if [ $1 -gt 0 ]; then f $(($1-1)) & f $(($1-1)) & fi; echo x >>grown; sleep 1000; }; f 7")
+    until(lambda: (yard.directory / "grown").exists())
+    yard.guard.kill("a", 0)
+    yard.wait(Exited, "a")
+    assert below(yard.guard.pid) == []
+
+
+def test_a_process_that_keeps_becoming_another_one_is_caught(yard: Yard) -> None:
+    """Each lives for some milliseconds, starts its successor and ends: a list of pids is old when it is read."""
+    step = "echo x >>steps; sleep 0.004; sh step &"
+    (yard.directory / "step").write_text(step)
+    yard.sh("a", f"sh step; {STAY}")
+    until(lambda: (yard.directory / "steps").exists() and (yard.directory / "steps").stat().st_size > 20)
+    yard.guard.kill("a", 0)
+    yard.wait(Exited, "a")
+    assert below(yard.guard.pid) == []
+    size = (yard.directory / "steps").stat().st_size
+    time.sleep(0.1)
+    assert (yard.directory / "steps").stat().st_size == size
+
+
+def test_a_stopped_task_uses_no_processor_until_it_goes_on(yard: Yard) -> None:
+    burn = "while :; do :; done"
+    yard.sh("a", f"sh -c '{burn}' & setsid sh -c '{burn}' & (sh leaf; {burn}) & {burn}")
+    leaf = yard.leaf()
+
+    def used() -> list[int]:
+        """Ticks of processor time of each process."""
+        stats = [Path(f"/proc/{one.pid}/stat").read_text().rpartition(")")[2].split() for one in below(yard.guard.pid)]
+        return sorted(int(fields[11]) + int(fields[12]) for fields in stats)
+
+    until(lambda: sum(ticks > 0 for ticks in used()) >= 3)
+    yard.guard.stop("a")
+
+    def rests() -> bool:
+        before = used()
+        time.sleep(0.2)
+        return used() == before
+
+    until(rests)
+    before = used()
+    time.sleep(0.5)
+    assert used() == before
+    assert lives(leaf)
+    yard.guard.resume("a")
+    until(lambda: sum(used()) > sum(before) + 3)
+    yard.guard.kill("a", 0)
+    yard.wait(Exited, "a")
+    assert below(yard.guard.pid) == []
+
+
+def test_the_timeout_of_a_stopped_task_waits(yard: Yard) -> None:
+    yard.guard.spawn("a", ["/bin/sleep", "0.1"], {}, yard.output, 0.4)
+    yard.guard.stop("a")
+    time.sleep(0.8)
+    yard.guard.resume("a")
+    ended = yard.wait(Exited, "a")
+    assert (ended.status, ended.how) == (0, "itself")
+
+
+def test_a_lease_that_is_not_renewed_ends_everything(cgroups: bool, tmp_path: Path) -> None:
+    yard = Yard(Guard.start(0.5, cgroups=cgroups), tmp_path)
+    yard.sh("a", f"{ESCAPES['daemon without environment']}; trap '' TERM; {STAY}")
+    yard.sh("b", f"trap '' TERM; {STAY}")
+    assert yard.wait(Exited, "a").how == "fenced"
+    assert yard.wait(Exited, "b").how == "fenced"
+    yard.wait(Fenced)
+    assert below(yard.guard.pid) == []
+    yard.sh("too late", STAY)
+    assert yard.wait(Exited, "too late").how == "fenced"
+    yard.guard.renew()
+    yard.sh("again", "true")
+    assert yard.wait(Exited, "again").status == 0
+    yard.guard.close()
+    os.close(yard.output)
+
+
+def test_a_lease_that_is_renewed_keeps_a_task_running(tmp_path: Path) -> None:
+    yard = Yard(Guard.start(5.0), tmp_path)
+    yard.sh("a", "sleep 6")
+    end = time.monotonic() + DEADLINE
+    while time.monotonic() < end and not any(isinstance(event, Exited) for event in yard.events):
+        yard.guard.renew()
+        yard.events += yard.guard.poll(0.5)
+    assert yard.wait(Exited, "a").how == "itself"
+    yard.guard.close()
+    os.close(yard.output)
+
+
+WORKER = """
+    import os, sys, time
+    from paddock.work.guard import Guard
+    guard = Guard.start(float(sys.argv[2]), cgroups=sys.argv[3] == "True")
+    output = os.open("/dev/null", os.O_WRONLY)
+    for n, script in enumerate(sys.argv[4:]):
+        guard.spawn(f"w{os.getpid()}.{n}", ["/bin/sh", "-c", script], dict(os.environ), output)
+    with open(sys.argv[1], "w") as file:
+        file.write(str(guard.pid) + "\\n")
+    while True:
+        guard.renew()
+        time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP, signal.SIGINT])
+def test_tasks_do_not_outlive_their_worker(script, cgroups: bool, tmp_path: Path, how: signal.Signals) -> None:
+    """Killed, interrupted, or stopped for longer than its lease."""
+    (tmp_path / "leaf").write_text(LEAF)
+    tasks = [f"cd {tmp_path}; {PRELUDE}; trap '' TERM; {text}; {STAY}" for text in ESCAPES.values()]
+    worker = script(WORKER, tmp_path / "guard", 2.0, cgroups, *tasks, stderr=-3)
+    guard = int(until(lambda: (tmp_path / "guard").exists() and (tmp_path / "guard").read_text().strip()))
+    until(lambda: sum(one.state == "S" for one in below(guard)) >= 2 * len(tasks))
+    family = below(guard)
+    worker.send_signal(how)
+    until(lambda: not any(lives(one) for one in family))
+    if how is signal.SIGSTOP:
+        assert below(guard) == []
+        worker.kill()
+    until(lambda: process.look(guard) is None or not process.look(guard).lives)  # type: ignore[union-attr]
+    assert not any(lives(one) for one in family)
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_when_the_guard_is_killed_its_tasks_are_found_by_their_token(yard: Yard, cgroups: bool, escape: str) -> None:
+    if escape == "daemon without environment" and not cgroups:
+        pytest.skip("nothing tells whose it is, then")
+    key = f"{yard.directory.name}~w{os.getpid()}.1"
+    yard.sh(key, f"{ESCAPES[escape]}; {STAY}")
+    leaf = yard.leaf()
+    family = below(yard.guard.pid)
+    assert leaf.identity in {one.identity for one in family}
+    os.kill(yard.guard.pid, signal.SIGKILL)
+    yard.wait(GuardDied)
+    yard.sh("nobody runs this", "true")
+    assert yard.guard.poll(0) == []
+    assert process.kill_marked(key) >= 2  # the shell and the leaf
+    assert not any(lives(one) for one in family)
+    assert cgroup.existing(key) is None
+
+
+def test_signals_to_the_guard_do_not_end_it(yard: Yard) -> None:
+    yard.sh("a", STAY)
+    for name in ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "PIPE", "TSTP", "ALRM"):
+        os.kill(yard.guard.pid, getattr(signal, f"SIG{name}"))
+    yard.sh("b", "true")
+    assert yard.wait(Exited, "b").status == 0
+    assert not any(isinstance(event, Exited) and event.key == "a" for event in yard.events)
+
+
+def test_a_guard_that_was_stopped_catches_up(yard: Yard) -> None:
+    os.kill(yard.guard.pid, signal.SIGSTOP)
+    for n in range(50):
+        yard.sh(f"k{n}", f"exit {n}")
+    os.kill(yard.guard.pid, signal.SIGCONT)
+    assert [os.waitstatus_to_exitcode(yard.wait(Exited, f"k{n}").status) for n in range(50)] == list(range(50))
+
+
+def test_the_guard_touches_no_disk(yard: Yard, tmp_path: Path) -> None:
+    """A disk that hangs must not keep it from ending the tasks."""
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("strace is not installed")
+    trace = tmp_path / "trace"
+    command = [strace, "-qq", "-f", "-y", "-e", "trace=%file,getdents64", "-o", str(trace), "-p", str(yard.guard.pid)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as tracer:
+        try:
+            until(lambda: tracer.poll() is not None or b"TracerPid:\t0" not in _status(yard.guard.pid))
+            if tracer.poll() is not None:
+                pytest.skip("strace may not attach here")
+            for n, escape in enumerate(ESCAPES.values()):
+                yard.sh(f"a{n}", f"{escape}; {STAY}")
+            yard.leaf()
+            yard.guard.stop("a0")
+            yard.guard._order({"nonsense": 1})
+            for n in range(len(ESCAPES)):
+                yard.guard.kill(f"a{n}", 0.1)
+                yard.wait(Exited, f"a{n}")
+        finally:
+            tracer.terminate()
+    calls = [
+        line.split(maxsplit=1)[1] for line in trace.read_text().splitlines() if line.startswith(f"{yard.guard.pid} ")
+    ]
+    paths = {path for call in calls for path in re.findall(r'"(/[^"]*)"', call) if not call.startswith("exec")}
+    assert any(path.startswith("/proc/") for path in paths)
+    assert {path for path in paths if not path.startswith(("/proc", "/sys/fs/cgroup", "/dev/null"))} == set()
+
+
+def _status(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/status").read_bytes()
