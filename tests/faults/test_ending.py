@@ -82,8 +82,8 @@ HANDLER = """
     run = paddock.init(id="alarm")
     caught = step = 0
     for _ in range(200):
-        signal.setitimer(signal.ITIMER_REAL, 0.0005)
         try:
+            signal.setitimer(signal.ITIMER_REAL, 0.0005)
             while True:
                 run.log({"a": step, "b": 0.5}, step=step)
                 step += 1
@@ -101,3 +101,23 @@ def test_what_a_signal_handler_raises_inside_log_reaches_the_script(script, read
     assert int(out) == 200
     steps = [step for step, _ in read(home.runs / "alarm").points["a"]]
     assert len(steps) == len(set(steps)), "a row was written twice"
+
+
+def test_a_full_pipe_on_stderr_does_not_stop_the_training(script, read, home) -> None:
+    source = """
+        import os, sys
+        import paddock
+        os.set_blocking(2, False)
+        try:
+            while True:
+                os.write(2, b"x" * 4096)
+        except BlockingIOError:
+            pass
+        os.set_blocking(2, True)
+        run = paddock.init(id="mute")
+        run.log({"a": 1.0, "odd": object()})
+        run.finish()
+    """
+    process = script(source, stderr=subprocess.PIPE)
+    assert process.wait(timeout=60) == 0
+    assert read(home.runs / "mute").values("a") == [1.0]

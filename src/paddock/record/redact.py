@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from paddock.record.manifest import text_path
 
@@ -12,7 +13,7 @@ REDACTED = "<redacted>"
 VALUE_BYTES = 4096
 
 _NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|(^|_)(PASS|PWD|PAT|SAS|DSN)(_|$)", re.I
+    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|WEBHOOK|(^|_)(PASS|PWD|PAT|SAS|DSN)(_|$)", re.I
 )
 _PLAIN_NAMES = frozenset({"PWD", "OLDPWD"})
 # A switch is no secret: TOKENIZERS_PARALLELISM=false says something about the run.
@@ -83,6 +84,19 @@ def redact_variables(environ: Mapping[str, str]) -> dict[str, str]:
             value = REDACTED  # too long to look through
         found[text_path(name)] = value
     return found
+
+
+def redact_config(values: Any) -> Any:
+    """A config (as plain data) without the values of keys that plainly name secrets: argparse puts the `--api-key` of
+    the command line there too."""
+    if isinstance(values, dict):
+        return {
+            key: REDACTED
+            if isinstance(value, str) and value.lower() not in _PLAIN_VALUES and names_secret(str(key))
+            else redact_config(value)
+            for key, value in values.items()
+        }
+    return [redact_config(item) for item in values] if isinstance(values, list) else values
 
 
 def redact_argv(arguments: Iterable[str]) -> list[str]:

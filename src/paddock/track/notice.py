@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import select
 import sys
 
 _said: set[str] = set()
@@ -10,10 +11,21 @@ _said: set[str] = set()
 
 def say(sentence: str) -> None:
     try:
+        if not _would_take():
+            return
         sys.stderr.write(f"paddock: {sentence}\n")
         sys.stderr.flush()
     except Exception:
         pass
+
+
+def _would_take() -> bool:
+    """A pipe that nobody reads is full some day; a training must not wait there for the sake of a remark."""
+    try:
+        descriptor = sys.stderr.fileno()
+    except Exception:  # no file at all: a notebook, a test
+        return True
+    return bool(select.select([], [descriptor], [], 0)[1])
 
 
 def say_once(kind: str, sentence: str) -> None:

@@ -13,6 +13,7 @@ from paddock import files, wire
 from paddock.errors import UsageError
 from paddock.record.journal import Journal
 from paddock.record.layout import Home, RunDirectory
+from paddock.record.redact import redact_config
 from paddock.settings import Settings
 from paddock.track import notice
 from paddock.track.ending import Ending, Hooks, by_exception, by_exit
@@ -20,10 +21,11 @@ from paddock.track.media import Histogram, Image, Media, Table
 from paddock.track.output import Output
 from paddock.track.recorder import Recorder
 from paddock.track.settable import Settable, Summary
+from paddock.track.shape import Metric, WandbShape
 from paddock.track.values import as_number, row_value, sort
 
 
-class Run(Recorder):
+class Run(WandbShape, Recorder):
     def __init__(
         self,
         home: Home,
@@ -51,10 +53,6 @@ class Run(Recorder):
     @property
     def id(self) -> str:
         return self._directory.id
-
-    @property
-    def name(self) -> str:
-        return str(self._facts.get("name") or self.id)
 
     @property
     def project(self) -> str:
@@ -137,6 +135,8 @@ class Run(Recorder):
                 self._facts["tags"] = [t for t in self.tags if t not in removed] + [
                     t for t in added if t not in self.tags
                 ]
+            elif record["k"] == "name":
+                self._facts["name"] = record.get("name")
             else:
                 self._facts["notes"] = record.get("text") or ""
 
@@ -153,7 +153,7 @@ class Run(Recorder):
             if kept.lossy:
                 named = ", ".join(kept.lossy[:5])
                 self._drop(f"{kind} as repr", len(kept.lossy), f"{kind}: {named} kept as repr() only")
-            self._append({"k": kind, "set": kept.value})
+            self._append({"k": kind, "set": redact_config(kept.value) if kind == "config" else kept.value})
 
     def log_metric(self, name: str, value: Any, tags: Mapping[str, Any] | None = None, step: int | None = None) -> None:
         """Record a value, or a dict of fields, as a series of its own for each set of tags."""
@@ -222,7 +222,7 @@ class Run(Recorder):
         best: bool | None = None,
         x: str | None = None,
         **_: Any,
-    ) -> None:
+    ) -> Metric:
         """Say how a metric is to be read: its goal ("min" or "max"), and which metric is its x-axis."""
         wanted = {"minimize": "min", "maximize": "max"}.get(goal or "", goal)
         if wanted is None and summary in ("min", "max"):
@@ -231,6 +231,7 @@ class Run(Recorder):
             raise UsageError(f"goal={goal!r} is unknown.", hint="It is 'min' or 'max'.")
         shows_best = best if best is not None else summary in ("best", "min", "max")
         self._append({"k": "metric", "name": str(name), "goal": wanted, "best": shows_best, "x": x or step_metric})
+        return Metric(str(name), wanted, x or step_metric)
 
     def mark(self, name: str, data: Mapping[str, Any] | None = None, step: int | None = None) -> None:
         """Remember a moment: "warmup done", "learning rate dropped"."""

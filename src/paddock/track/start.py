@@ -18,6 +18,7 @@ from paddock.errors import HomeError, RunExists, RunNotFound, UsageError
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory, find_home, new_id
 from paddock.record.process import boot_id, oom_kills, start_ticks
+from paddock.record.redact import redact_config
 from paddock.record.scan import header, journal_files, last_step, records_of
 from paddock.settings import Settings
 from paddock.track import active, notice, started
@@ -31,7 +32,7 @@ from paddock.track.snapshot import Capture
 from paddock.version import __version__
 
 RESTARTS = ("TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT", "PADDOCK_RESTART_COUNT")
-MODES = ("online", "offline", "disabled", "shared")
+MODES = ("online", "offline", "dryrun", "disabled", "shared")
 
 
 def init(
@@ -127,7 +128,7 @@ def _begin(
             "config as repr", len(lossy), f"config: {', '.join(lossy[:5])} cannot be written as data; kept as repr()"
         )
     if existed and identity.role == "main":
-        run._recall(records_of(directory.journals, ("config", "summary", "tag", "note")))
+        run._recall(records_of(directory.journals, ("config", "summary", "tag", "note", "name")))
     changed = {k: v for k, v in config.items() if run.config.get(k, run) != v}
     if first:
         run.config.update(changed)
@@ -223,7 +224,9 @@ def _make_facts(
         "begun_by": identity.launch,
         **(capture.facts(seconds) if capture else {}),
     }
-    if files.write_once(directory.facts, wire.dumps(wire.plain(facts).value)):
+    written = wire.plain(facts).value
+    written["config"] = redact_config(written["config"])
+    if files.write_once(directory.facts, wire.dumps(written)):
         return facts, True
     return read_facts(directory) or facts, False
 

@@ -87,9 +87,11 @@ def test_what_cannot_be_made_into_a_file_is_said_and_the_training_goes_on(
     read: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with paddock.init() as run:
-        run.log({"film": Video([[1]]), "loss": 1.0})
+        run.log({"film": Video([[1]]), "page": Html("<p>"), "loss": 1.0})
     assert "A Video cannot be made from a list here. Write it to a file" in capsys.readouterr().err
-    assert read(run.path).values("loss") == [1.0]
+    found = read(run.path)
+    assert found.values("loss") == [1.0]
+    assert [record["name"] for record in found.records["media"]] == ["page"]
 
 
 def test_a_table_has_columns_to_add_and_to_get() -> None:

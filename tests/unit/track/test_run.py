@@ -227,3 +227,13 @@ def test_names_that_no_encoding_holds_do_not_raise(read) -> None:
     run.log({"odd \udcff": 1.0, "fine": 2.0})
     run.log_text("t", "text \udcff")
     assert read(run.path).values("fine") == [2.0]
+
+
+def test_secrets_in_a_config_stay_in_the_process(read) -> None:
+    run = paddock.init(config={"lr": 1, "api_key": "hunter2", "model": {"hf_token": "x", "eos_token": "</s>"}})
+    run.config.update({"password": "hunter3"})
+    found = read(run.path)
+    hidden = "<redacted>"
+    assert found.facts["config"] == {"lr": 1, "api_key": hidden, "model": {"hf_token": hidden, "eos_token": "</s>"}}
+    assert found.records["config"][0]["set"] == {"password": "<redacted>"}
+    assert run.config.api_key == "hunter2"
