@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 from paddock.version import __version__
 
 if TYPE_CHECKING:
+    from paddock import errors
     from paddock.compare.table import run_view, runs
-    from paddock.errors import PaddockError
+    from paddock.errors import CommError, Error, PaddockError, UsageError
+    from paddock.track import media as data_types
+    from paddock.track import plot
     from paddock.track.active import (
         alert,
         define_metric,
@@ -35,9 +38,22 @@ if TYPE_CHECKING:
         watch,
     )
     from paddock.track.artifact import Artifact
-    from paddock.track.media import Histogram, Image, Table
+    from paddock.track.media import Audio, Histogram, Html, Image, Molecule, Object3D, Plotly, Table, Video
     from paddock.track.run import Run
     from paddock.track.settable import Settable, Summary
+    from paddock.track.shape import (
+        AlertLevel,
+        Api,
+        Settings,
+        join,
+        setup,
+        teardown,
+        termerror,
+        termlog,
+        termwarn,
+        unwatch,
+        util,
+    )
     from paddock.track.start import init
     from paddock.track.store import Store
 
@@ -46,19 +62,34 @@ if TYPE_CHECKING:
     run: Run | None
 
 __all__ = [
+    "AlertLevel",
+    "Api",
     "Artifact",
+    "Audio",
+    "CommError",
+    "Error",
     "Histogram",
+    "Html",
     "Image",
+    "Molecule",
+    "Object3D",
     "PaddockError",
+    "Plotly",
     "Run",
+    "Settings",
     "Store",
     "Table",
+    "UsageError",
+    "Video",
     "__version__",
     "alert",
     "config",
+    "data_types",
     "define_metric",
+    "errors",
     "finish",
     "init",
+    "join",
     "log",
     "log_artifact",
     "log_image",
@@ -67,26 +98,59 @@ __all__ = [
     "log_text",
     "login",
     "mark",
+    "plot",
     "run",
     "run_view",
     "runs",
     "save",
+    "setup",
     "summary",
+    "teardown",
+    "termerror",
+    "termlog",
+    "termwarn",
+    "unwatch",
     "use_artifact",
+    "util",
     "watch",
 ]
 
 _HOMES = {
+    "AlertLevel": "paddock.track.shape",
+    "Api": "paddock.track.shape",
     "Artifact": "paddock.track.artifact",
+    "Audio": "paddock.track.media",
+    "CommError": "paddock.errors",
+    "Error": "paddock.errors",
     "Histogram": "paddock.track.media",
+    "Html": "paddock.track.media",
     "Image": "paddock.track.media",
+    "Molecule": "paddock.track.media",
+    "Object3D": "paddock.track.media",
     "PaddockError": "paddock.errors",
+    "Plotly": "paddock.track.media",
     "Run": "paddock.track.run",
+    "Settings": "paddock.track.shape",
     "Store": "paddock.track.store",
     "Table": "paddock.track.media",
+    "UsageError": "paddock.errors",
+    "Video": "paddock.track.media",
     "init": "paddock.track.start",
+    "join": "paddock.track.shape",
     "run_view": "paddock.compare.table",
     "runs": "paddock.compare.table",
+    "setup": "paddock.track.shape",
+    "teardown": "paddock.track.shape",
+    "termerror": "paddock.track.shape",
+    "termlog": "paddock.track.shape",
+    "termwarn": "paddock.track.shape",
+    "unwatch": "paddock.track.shape",
+    "util": "paddock.track.shape",
+}
+_MODULES = {  # public names that are modules
+    "data_types": "paddock.track.media",
+    "errors": "paddock.errors",
+    "plot": "paddock.track.plot",
 }
 _OF_THE_RUN = ("config", "run", "summary")
 
@@ -99,7 +163,10 @@ def __getattr__(name: str) -> Any:
     if name in _OF_THE_RUN:  # set by init() for as long as its run lasts
         active = importlib.import_module("paddock.track.active")
         return active.current() if name == "run" else getattr(active.require(name), name)
-    found = getattr(importlib.import_module(_HOMES.get(name, "paddock.track.active")), name)
+    if name in _MODULES:
+        found = importlib.import_module(_MODULES[name])
+    else:
+        found = getattr(importlib.import_module(_HOMES.get(name, "paddock.track.active")), name)
     if name != "log":  # init() and finish() put `log` in and out themselves
         globals()[name] = found
     return found

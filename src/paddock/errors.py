@@ -11,7 +11,8 @@ PaddockError                 1
 ├── RunExists                6   the id is taken
 ├── Damaged                  7   a record cannot be read at all
 ├── MissingExtra             8   an optional package is not installed
-└── Refused                  9   not confirmed, or not safe
+├── Refused                  9   not confirmed, or not safe
+└── CommError                1   never raised: wandb's, for scripts that catch it
 
 The number is the exit code of the command line. Each message says what is wrong and what to do about it.
 """
@@ -99,3 +100,10 @@ class Refused(PaddockError):
     """Nothing was done."""
 
     exit_code = 9
+
+
+class CommError(PaddockError):
+    """A server could not be reached. There is none, so this is never raised; scripts written for wandb catch it."""
+
+
+Error = PaddockError  # wandb's name of the root

@@ -97,8 +97,8 @@ def log_text(name: str, text: str, step: int | None = None) -> None:
     require("log_text()").log_text(name, text, step)
 
 
-def define_metric(name: str, step_metric: str | None = None, **how: Any) -> None:
-    require("define_metric()").define_metric(name, step_metric, **how)
+def define_metric(name: str, step_metric: str | None = None, **how: Any) -> Any:
+    return require("define_metric()").define_metric(name, step_metric, **how)
 
 
 def mark(name: str, data: Any = None, step: int | None = None) -> None:

@@ -199,7 +199,8 @@ class FileMedia(Media):
         if isinstance(data, (str, os.PathLike)):
             suffix = suffix or Path(data).suffix.lower()
         elif callable(getattr(data, "read", None)):
-            self.data = data.read()  # now: the file may be closed when it is logged
+            content = data.read()  # now: the file may be closed when it is logged
+            self.data = content.encode() if isinstance(content, str) else content
             suffix = suffix or Path(str(getattr(data, "name", ""))).suffix.lower()
         self.suffix = suffix and "." + suffix.lstrip(".")
 
@@ -233,8 +234,6 @@ class Html(FileMedia):
         if isinstance(data, str) and (data_is_not_path or not _is_file(data)):
             given = data.encode()
         super().__init__(given, caption, ".html")
-        if isinstance(self.data, str) and self.data is not given:  # an open text file
-            self.data = self.data.encode()
 
 
 class Plotly(Html):

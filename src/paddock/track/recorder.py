@@ -183,7 +183,8 @@ class Recorder:
         for name, value in found.values.items():
             journal.append_now({"k": "value", "step": step, "name": name, "value": value})
         for name, media in found.media.items():
-            self._log_media(name, media, step)
+            with self._guarded(repr(name)):
+                self._log_media(name, media, step)
         for number, (name, why) in enumerate(found.dropped.items()):
             once = f"unserialisable {name}" if number < 5 else "unserialisable"
             self._drop("unserialisable", 1, f"{name!r} was not recorded: {why}", once=once)
