@@ -34,7 +34,7 @@ class Guarded:
     grace: float
     group: cgroup.Cgroup | None
     floor: int  # KiB; the kernel says at least this as the peak memory of whatever the guard started
-    began: float = field(default_factory=time.monotonic)
+    began: float
     phase: Phase = Phase.RUNNING
     how: str = "itself"
     deadline: float = 0.0  # of the grace; when killing, of our patience

@@ -198,6 +198,7 @@ class GuardProcess:
                 raise ValueError("the command is empty")
             group = cgroup.make(self.base, key) if self.base else None
             command = group.enter(argv) if group is not None else argv
+            began = time.monotonic()
             pid = process.spawn(command, env, output)
             floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         except Exception as error:
@@ -207,7 +208,7 @@ class GuardProcess:
             self._tell({"is": "exited", "key": key, "status": _NOT_STARTED, "how": "itself", "reason": reason})
             return
         leader = process.look(pid) or Process(pid, 0, os.getpid(), pid, "Z", 1)
-        task = Guarded(key, leader, order["timeout"], order["grace"], group, floor)
+        task = Guarded(key, leader, order["timeout"], order["grace"], group, floor, began)
         self.tasks[key] = self.leaders[pid] = task
         self._tell({"is": "started", "key": key, "pid": pid, "start": str(leader.start)})
 
