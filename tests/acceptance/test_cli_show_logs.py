@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from paddock import wire
 
 
@@ -93,3 +95,15 @@ def test_following_ends_when_the_run_does_and_loses_nothing(program, write):
         journal.write(wire.record_line({"k": "end", "t": time.time(), "code": 0, "reason": "finished"}))
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (0, "three\nlast\n", "")
+
+
+@pytest.mark.parametrize("created", [1e300, -1e12, float("nan"), 10**400], ids=["far", "past", "nan", "huge"])
+def test_a_run_created_beyond_the_calendar_is_shown(program, write, created):
+    marks = [{"k": "mark", "step": 1, "name": "odd", "data": {}, "t": 10**400}]
+    directory = write("odd1", records=marks, points={"x": [1.0]})
+    write("odd2", created=1e300, points={"x": [1.0]})
+    facts = wire.loads(directory.facts.read_bytes()) | {"created": created}
+    directory.facts.write_bytes(wire.dumps(facts if created == 10**400 else wire.plain(facts).value))
+    for arguments in ("show odd1", "show odd1 --json", "ls", "ls --json", "ls age>1d", "show odd"):
+        result = program(*arguments.split())
+        assert result.code == (4 if arguments == "show odd" else 0), (arguments, result.err)

@@ -209,5 +209,8 @@ class Catalog:
 
 
 def _candidate(row: RunRow) -> str:
-    created = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.created))
+    try:
+        created = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.created))
+    except (ValueError, OverflowError, OSError):  # beyond the calendar
+        created = f"{row.created:g}"
     return f"{row.id}  {row.name}  {created}  {row.state}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeGuard
 
 import msgspec
@@ -86,9 +87,10 @@ def moment(record: dict[str, Any]) -> float:
 def seconds(value: Any) -> float | None:
     """A number of seconds, or None for anything else, also for a whole number that no float can hold."""
     try:
-        return float(value) if type(value) in (int, float) else None
+        found = float(value) if type(value) in (int, float) else math.nan
     except OverflowError:
         return None
+    return found if math.isfinite(found) else None
 
 
 def fits(value: Any) -> TypeGuard[int]:

@@ -35,4 +35,6 @@ def mapping(value: Any) -> dict[str, Any]:
 
 
 def amount(value: Any) -> float:
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return 0
+    return value if abs(value) < 1e300 else 0  # a whole number may exceed all that can be reckoned with

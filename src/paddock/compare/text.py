@@ -19,6 +19,9 @@ from paddock.compare.stats import Summary
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]|[\ud800-\udfff]")
 
 
+_BEYOND = 1e11  # seconds, three thousand years: no run is that old, so its clock or its record is wrong
+
+
 def clean(text: str) -> str:
     """The text with every control character written out: \\n, \\x1b."""
     return _CONTROL.sub(lambda match: repr(match.group())[1:-1], text)
@@ -63,6 +66,8 @@ def field_cell(key: str, value: Any, now: float) -> str:
 
 def span(seconds: float) -> str:
     """1.2s, 45s, 3m20s, 2h05m, 3d04h."""
+    if not abs(seconds) < _BEYOND:
+        return "?"
     if seconds < 10:
         return f"{seconds:.1f}s"
     whole = int(seconds)
@@ -77,6 +82,8 @@ def span(seconds: float) -> str:
 
 def age(seconds: float) -> str:
     """How long ago, in one unit."""
+    if not abs(seconds) < _BEYOND:
+        return "?"
     if seconds < 60:
         return f"{max(0, int(seconds))}s ago"
     for unit, limit in (("m", 3600), ("h", UNITS["d"]), ("d", 60 * UNITS["d"])):
@@ -86,7 +93,10 @@ def age(seconds: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S")
+    try:
+        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):  # beyond the calendar: what was written may be anything
+        return f"{seconds:g} s after 1970"
 
 
 def size(count: float) -> str:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from paddock.compare.stats import summarize
-from paddock.compare.text import age, clean, cut_to, mean_std, number, plain_table, size, span, width
+from paddock.compare.text import age, clean, cut_to, mean_std, moment, number, plain_table, size, span, width
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,9 @@ def test_mean_and_spread_say_what_is_missing():
     assert mean_std(summarize([math.nan, 1.0])) == "1 (1 NaN)"
     assert mean_std(summarize([math.nan])) == "(1 NaN)"
     assert mean_std(summarize([])) == ""
+
+
+@pytest.mark.parametrize("seconds", [1e300, -1e300, 1e12, -1e12, math.inf, math.nan])
+def test_a_time_beyond_the_calendar_is_shown_as_it_is(seconds):
+    assert moment(seconds) == f"{seconds:g} s after 1970"
+    assert (age(seconds), span(seconds)) == ("?", "?")
