@@ -72,7 +72,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     alerts: int = 0
     damaged: int = 0  # journal lines that could not be read
     dropped: int = 0  # values that could not be recorded, as counted by the writers
-    path: str = ""
+    path: str = ""  # as text; bytes that are no text are written out, so open home.run(id).path instead
 
 
 class Series(msgspec.Struct, frozen=True):

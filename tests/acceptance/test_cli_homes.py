@@ -41,6 +41,19 @@ def test_foreign_files_and_half_written_runs_do_not_hide_the_others(program, dig
     assert program("series", "aa3", "acc", "--json").json["series"][0]["steps"] == [0, 1, 2]
 
 
+def test_a_home_whose_path_is_no_text_works(program, digits, tmp_path):
+    home = os.fsencode(tmp_path) + b"/h\xff\xe4me"
+    os.rename(digits.path, home)
+    env = {"PADDOCK_HOME": os.fsdecode(home)}
+    found = program("ls", "--json", env=env)
+    assert found.code == 0, found.err
+    assert {run["id"]: run["path"] for run in found.json["runs"]}["aa0"].endswith("/h\\udcff\\udce4me/runs/aa0")
+    for arguments in ("ls", "show aa0", "show aa0 --json", "query --sql SELECT|path|FROM|runs", "series aa0 acc", "gc"):
+        result = program(*(word.replace("|", " ") for word in arguments.split()), env=env)
+        assert result.code == 0, (arguments, result.err)
+    assert program("logs", "aa0", env=env).out == "epoch 0\nepoch 1\nseed 0\n"
+
+
 def test_a_home_that_is_a_file_is_told(program, tmp_path):
     (tmp_path / "file").write_text("")
     result = program("ls", "--home", str(tmp_path / "file"))

@@ -84,7 +84,7 @@ def build(
         alerts=registers.alerts,
         damaged=sum(w.damaged for w in known),
         dropped=min(sum(sum(w.dropped.values()) for w in known), 2**63 - 1),
-        path=path,
+        path=wire.text(path),
     )
 
 
@@ -98,7 +98,7 @@ def unreadable(run_id: str, path: str, born: float, error: Exception) -> RunRow:
         state=LOST,
         reason=f"cannot be indexed: {wire.text(why)}",
         created=born,
-        path=path,
+        path=wire.text(path),
     )
 
 

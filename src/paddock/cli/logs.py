@@ -47,7 +47,7 @@ def logs(
 ) -> None:
     with session.catalog() as catalog:
         row = catalog.run(run)
-    path = output_file(Path(row.path), attempt, rank)
+    path = output_file(session.home.run(row.id).path, attempt, rank)
     if path is None and not (follow and row.state == RUNNING):
         _complain(session, row, attempt, rank)
         return
@@ -61,7 +61,7 @@ def logs(
 
 
 def _complain(session: Session, row: RunRow, attempt: int | None, rank: int) -> None:
-    known = output_files(Path(row.path))
+    known = output_files(session.home.run(row.id).path)
     if known or attempt is not None or rank:
         there = ", ".join(f"attempt {a} rank {r}" for a, r in known) or "none"
         raise NotFound(f"{label(row)} has no output of this attempt and rank.", hint=f"There is: {there}.")
@@ -130,7 +130,7 @@ def _follow(session: Session, row: RunRow, attempt: int | None, rank: int, lines
     asked, state = time.monotonic(), row.state
     while True:
         if path is None:
-            path = output_file(Path(row.path), attempt, rank)
+            path = output_file(session.home.run(row.id).path, attempt, rank)
             if path is not None and lines is not None:
                 at = tail_start(path, lines)
         data = _read(path, at) if path is not None else b""
@@ -153,7 +153,7 @@ def _again(
     """The run's state now; and when a new attempt has begun meanwhile, its output is the one to follow."""
     with session.catalog() as catalog:
         state = catalog.run(row.id).state
-    newest = output_file(Path(row.path), attempt, rank)
+    newest = output_file(session.home.run(row.id).path, attempt, rank)
     if path is not None and newest != path:
         return state, newest, 0, b""
     return state, path, at, rest

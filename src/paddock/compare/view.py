@@ -109,7 +109,7 @@ class RunView:
 
     @property
     def path(self) -> Path:
-        return Path(self.row.path)
+        return self._source.home.run(self.row.id).path
 
     def logs(self, attempt: int | None = None, rank: int = 0) -> str:
         """What the run printed, by default in its last attempt."""
