@@ -91,7 +91,7 @@ def read_run(path: Path) -> dict[str, Any]:
     records = [record for _, _, record in said]
     return {
         "id": facts["id"],
-        "name": facts["name"],
+        "name": next((r["name"] for r in reversed(records) if r["k"] == "name"), facts["name"]),
         "state": state(journals),
         "config": facts["config"] | members(records, "config"),
         "summary": members(records, "summary"),

@@ -55,6 +55,7 @@ assert run.attempt == 2 and run.step == 1005, run.step
 for step in range(100, 300):
     run.log({"loss": float(step), "count": -step}, step=step)
 run.config.update({"resumed": True})
+run.name = "odder"
 sys.exit(3)
 """
 RANKS = """
