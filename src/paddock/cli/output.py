@@ -143,8 +143,15 @@ class Output:
         from rich.table import Table
 
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-        for header, side in zip(headers, right, strict=True):
-            table.add_column(_text(header, "bold"), justify="right" if side else "left", overflow="fold")
+        for i, (header, side) in enumerate(zip(headers, right, strict=True)):
+            whole = max((width(row[i][0]) for row in rows), default=0) if header == "id" else None  # it is copied
+            table.add_column(
+                _text(header, "bold"),
+                justify="right" if side else "left",
+                overflow="fold",
+                no_wrap=whole is not None,
+                min_width=whole,
+            )
         for row in rows:
             table.add_row(*(_text(text, style) for text, style in row))
         self._console.print(table)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from paddock.cli.command import Session, verb
-from paddock.compare.align import align
+from paddock.cli.output import Output
 from paddock.compare.select import text_of
-from paddock.compare.text import number
+from paddock.compare.text import clean, number, width
 from paddock.compare.view import check_metric, resolve
 from paddock.errors import MetricNotFound, UsageError
 from paddock.model import RunRow, Series
@@ -95,13 +97,31 @@ def _print(session: Session, found: dict[str, Series], as_csv: bool) -> None:
     if as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(["step", *found])
-        writer.writerows(_rows(found, repr))
+        writer.writerows(zip(*_columns(found, repr), strict=True))
         return
-    out.table(["step", *found], _rows(found, number), [True] * (len(found) + 1))
+    columns = _columns(found, number)
+    if out.terminal and len(found) > 1:
+        rows = list(zip(*columns, strict=True))
+        out.table(["step", *found], rows, [True] * len(columns))
+    else:
+        _print_plain(out, ["step", *map(clean, found)], columns)
 
 
-def _rows(found: dict[str, Series], shown: Any) -> list[list[str]]:
-    """One row a step, an empty cell where a metric has no point (a NaN that was logged is shown as nan)."""
-    grid = align(found).steps
-    columns = [dict(zip(one.steps, one.values, strict=True)) for one in found.values()]
-    return [[str(step), *(shown(column[step]) if step in column else "" for column in columns)] for step in grid]
+def _columns(found: dict[str, Series], shown: Callable[[Any], str]) -> list[list[str]]:
+    """The steps and each metric at them: empty where it has no point (a NaN that was logged is shown as nan)."""
+    several = list(found.values())
+    if len(several) == 1:
+        return [[*map(str, several[0].steps)], [*map(shown, several[0].values)]]
+    grid = sorted(set().union(*(one.steps for one in several)))
+    texts = [dict(zip(one.steps, map(shown, one.values), strict=True)) for one in several]
+    return [[*map(str, grid)], *([column.get(step, "") for step in grid] for column in texts)]
+
+
+def _print_plain(out: Output, titles: list[str], columns: list[list[str]]) -> None:
+    """As a table, but without looking at each cell by itself: a million points are no rarity."""
+    wide = [max(width(title), max(map(len, column))) for title, column in zip(titles, columns, strict=True)]
+    out.line("  ".join(" " * (w - width(title)) + title for title, w in zip(titles, wide, strict=True)), "bold")
+    form = "  ".join(f"{{:>{w}}}" for w in wide).format
+    lines = map(form, *columns)
+    while batch := [line.rstrip() for line in islice(lines, 10_000)]:
+        out.raw("\n".join(batch) + "\n")
