@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddock import wire
 from paddock.catalog.metrics import label, tags_text
@@ -23,11 +24,22 @@ if TYPE_CHECKING:
 
 _TABLES = Path(__file__).with_name("query.sql")
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_ENDLESS = "Give it a LIMIT or a WHERE, and every WITH RECURSIVE an end; `paddock export` writes all points to a file."
 _PRAGMAS = {"table_info", "table_xinfo", "table_list"}
 
 
+class Limits(NamedTuple):
+    """An answer beyond these is taken for a mistake, such as a recursion without an end."""
+
+    rows: int = 10_000_000
+    seconds: float = 60.0
+
+
+LIMITS = Limits()
+
+
 def ask(
-    catalog: Catalog, text: str, params: Sequence[Any] | Mapping[str, Any] = ()
+    catalog: Catalog, text: str, params: Sequence[Any] | Mapping[str, Any] = (), limits: Limits = LIMITS
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
     words = {word.lower() for word in re.findall(r"\w+", text)}
     db = sqlite3.connect(":memory:", isolation_level=None)
@@ -36,16 +48,30 @@ def ask(
         _fill(db, catalog, text, words)
         db.execute("PRAGMA query_only = ON")
         db.set_authorizer(_authorize)
-        db.set_progress_handler(lambda: 0, 1_000_000)  # lets Ctrl-C through
+        deadline = time.monotonic() + limits.seconds
+        db.set_progress_handler(lambda: time.monotonic() > deadline, 1_000_000)  # lets Ctrl-C through, too
         try:
             cursor = db.execute(text, params)
-            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+            return [column[0] for column in cursor.description or ()], _fetch(cursor, limits)
         except (sqlite3.Error, sqlite3.Warning) as error:
+            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+                raise UsageError(
+                    f"The SQL was stopped: it took longer than {limits.seconds:g} seconds.", hint=_ENDLESS
+                ) from None
             raise UsageError(f"The SQL cannot be run: {error}.", hint=_hint(db)) from None
         except (OverflowError, ValueError, TypeError) as error:
             raise UsageError(f"The SQL's parameters cannot be used: {error}.") from None
     finally:
         db.close()
+
+
+def _fetch(cursor: sqlite3.Cursor, limits: Limits) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    while some := cursor.fetchmany(10_000):
+        rows += some
+        if len(rows) > limits.rows:
+            raise UsageError(f"The SQL was stopped: it gives more than {limits.rows:,} rows.", hint=_ENDLESS)
+    return rows
 
 
 def _authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:

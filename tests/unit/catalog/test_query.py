@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from paddock.catalog import Catalog
+from paddock.catalog import Catalog, query
 from paddock.errors import UsageError
 
 
@@ -92,3 +92,20 @@ def test_wrong_parameters_are_said_so(filled: Catalog) -> None:
         filled.sql("SELECT ?", [])
     with pytest.raises(UsageError):
         filled.sql("SELECT ?", [object()])
+
+
+ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) "
+
+
+@pytest.mark.parametrize("select", ["SELECT count(*) FROM c", "SELECT n FROM c WHERE n < 0"])
+def test_a_question_without_an_end_is_stopped_after_a_while(select: str, catalog: Catalog) -> None:
+    with pytest.raises(UsageError, match=r"longer than 0\.1 seconds.*LIMIT"):
+        query.ask(catalog, ENDLESS + select, limits=query.Limits(seconds=0.1))
+
+
+def test_an_answer_without_an_end_is_stopped(catalog: Catalog) -> None:
+    with pytest.raises(UsageError, match=r"more than 20,000 rows.*LIMIT"):
+        query.ask(catalog, ENDLESS + "SELECT n FROM c", limits=query.Limits(rows=20_000))
+    assert (
+        len(query.ask(catalog, ENDLESS + "SELECT n FROM c LIMIT 20000", limits=query.Limits(rows=20_000))[1]) == 20_000
+    )
