@@ -31,7 +31,7 @@ from paddock.track.run import Run, read_facts
 from paddock.track.snapshot import Capture
 from paddock.version import __version__
 
-RESTARTS = ("TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT", "PADDOCK_RESTART_COUNT")
+RESTARTS = ("TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT")
 MODES = ("online", "offline", "dryrun", "disabled", "shared")
 
 

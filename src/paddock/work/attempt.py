@@ -1,0 +1,188 @@
+"""One attempt of a task as its run records it: run.json, a supervisor's journal, the output file, how it ended."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import socket
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paddock import files, wire
+from paddock.queue.lifecycle import Place
+from paddock.queue.task import Attempt, Task, TaskFile
+from paddock.record.journal import Journal, writer_name
+from paddock.record.layout import Home, RunDirectory
+from paddock.record.process import boot_id, oom_kills, start_ticks
+from paddock.version import __version__
+
+TAIL_BYTES, TAIL_LINES = 8192, 20
+
+
+@dataclass
+class Running:
+    """A task that this worker runs right now."""
+
+    place: Place
+    file: TaskFile
+    key: str
+    number: int
+    run: RunDirectory
+    journal: Journal
+    output: Path
+    gpus: tuple[str, ...]
+    started: float = field(default_factory=time.time)
+    oom_before: int = field(default_factory=oom_kills)
+    stopped: bool = False
+    misses: int = 0
+    order: str = ""  # why we are killing it: cancelled, moved, requeued, fenced
+    beats: int = 0
+
+    @property
+    def task(self) -> Task:
+        return self.file.task
+
+
+def begin(home: Home, place: Place, file: TaskFile, worker: str, gpus: tuple[str, ...]) -> Running:
+    """Make the run's directory, unless an earlier attempt did, and open this attempt's journal."""
+    task, number = file.task, len(file.attempts) + 1
+    run = home.run(task.id)
+    for directory in (run.journals, run.output):
+        directory.mkdir(parents=True, exist_ok=True)
+    if not run.facts.exists():
+        files.write_once(run.facts, wire.dumps(wire.plain(facts_of(task)).value))
+    name = writer_name()
+    journal = Journal(
+        run.journals / f"{name}.jsonl",
+        {
+            "run": run.id,
+            "writer": name,
+            "role": "supervisor",
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "start": start_ticks(os.getpid()),
+            "boot": boot_id(),
+            "rank": None,
+            "world": None,
+            "attempt": number,
+            "user": task.user,
+            "paddock": __version__,
+            "oom": -1,
+            "worker": worker,
+        },
+    )
+    key = f"{task.id}~{place.token}"
+    return Running(place, file, key, number, run, journal, run.output / f"{number}.log", gpus)
+
+
+def facts_of(task: Task) -> dict[str, Any]:
+    """run.json of a run that began as a task."""
+    user, _, host = task.user.partition("@")
+    return {
+        "v": 1,
+        "id": task.id,
+        "name": task.name or task.id,
+        "project": task.project or os.path.basename(task.cwd) or "default",
+        "group": task.group or None,
+        "job_type": None,
+        "tags": list(task.tags),
+        "notes": task.notes,
+        "created": task.submitted or round(time.time(), 6),
+        "user": user,
+        "config": task.config,
+        "command": ["/bin/sh", "-c", task.command],
+        "cwd": task.cwd,
+        "parent": task.parent or None,
+        "host": {"name": host},
+        **task.facts,
+    }
+
+
+def environment(running: Running, home: Home, visible: str | None) -> dict[str, str]:
+    """The worker's own environment, the task's, and what tells the script which run it is."""
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("PADDOCK_RUN_")}
+    environ |= running.task.env
+    environ |= {
+        "PADDOCK_RUN_ID": running.run.id,
+        "PADDOCK_RUN_HOME": str(home.path),
+        "PADDOCK_ATTEMPT": str(running.number),
+        "PADDOCK_CAPTURE_OUTPUT": "false",  # it goes to the run's output as it is
+        "PYTHONUNBUFFERED": environ.get("PYTHONUNBUFFERED", "1"),
+    }
+    if visible is not None:
+        environ["CUDA_VISIBLE_DEVICES"] = visible
+    return environ
+
+
+def argv(command: str, directory: Path) -> list[str]:
+    """The shell changes the directory itself: one that hangs or is gone concerns the task alone."""
+    where = shlex.quote(str(directory))
+    return ["/bin/sh", "-c", f"cd {where} || exit 127\n{command}"]
+
+
+def outcome(running: Running, status: int, how: str) -> tuple[str, str]:
+    """(what became of it, how it exited), in words."""
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name.removeprefix("SIG")
+        killed = name == "KILL" and how == "itself" and oom_kills() > running.oom_before >= 0
+        text = "out of memory" if killed else f"signal {name}"
+    else:
+        text = f"exit code {os.WEXITSTATUS(status)}"
+    if running.order:
+        return running.order, text
+    if how in ("timed out", "fenced"):
+        return how, text
+    return ("done" if status == 0 else "failed"), text
+
+
+def attempt_note(running: Running, worker: str, result: str, exit: str, seconds: float, peak: int) -> Attempt:
+    return Attempt(
+        number=running.number,
+        worker=worker,
+        host=socket.gethostname(),
+        started=_moment(running.started),
+        ended=_moment(time.time()),
+        outcome=result,
+        exit=exit,
+        seconds=round(seconds, 3),
+        peak_memory=peak,
+        output=str(running.output),
+        tail=tail(running.output),
+    )
+
+
+def finish(running: Running, status: int | None, exit: str) -> None:
+    """The supervisor's last words in the run's journal."""
+    code = os.waitstatus_to_exitcode(status) if status is not None else None
+    name = signal.Signals(-code).name.removeprefix("SIG") if code is not None and code < 0 else None
+    running.journal.append_now(
+        {
+            "k": "exit",
+            "attempt": running.number,
+            "code": code if code is not None and code >= 0 else None,
+            "signal": name,
+            "oom": exit == "out of memory",
+        }
+    )
+    running.journal.append_now({"k": "end", "code": 0, "reason": "finished"})
+    running.journal.close()
+
+
+def tail(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+        text = files.read_from(path, max(0, size - TAIL_BYTES)).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    # A progress bar rewrites its line: only what was seen last of it is kept.
+    lines = [line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n")]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "\n".join(lines[-TAIL_LINES:])
+
+
+def _moment(t: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(t))

@@ -1,0 +1,94 @@
+"""The directory a task runs in.
+
+A frozen task gets one made of links: to the snapshot for what was code at submit, and to the original directory for
+everything else (data, ignored files), so that paths in commands go on working. What it writes beside them stays in the
+run's directory. The snapshot itself is restored once for each digest, read-only, and shared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from paddock.errors import Damaged, PaddockError
+from paddock.queue.task import Task
+from paddock.record.code import restore
+from paddock.record.layout import Home, RunDirectory
+
+_NEVER = {".git", ".paddock"}
+
+
+def work_directory(task: Task, home: Home, run: RunDirectory, cache: Path) -> Path:
+    """Where the task's command starts; a sentence when it cannot be had."""
+    if not task.code:
+        return Path(task.cwd or "/")
+    code = task.facts.get("code") or {}
+    root = str(code.get("root") or task.cwd)
+    tree = shared_tree(home, task.code, cache)
+    work = run.path / "work"
+    if not work.is_dir():
+        _link(work, tree, Path(root))
+    inside = os.path.relpath(task.cwd, root) if task.cwd else "."
+    return work if inside.startswith("..") else work / inside
+
+
+def shared_tree(home: Home, digest: str, cache: Path) -> Path:
+    """The snapshot as files, restored by whoever needs it first."""
+    tree = cache / "code" / digest
+    if tree.is_dir():
+        return tree
+    aside = cache / "code" / f".{digest}.{secrets.token_hex(4)}"
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        restore(home, digest, aside)
+    except PaddockError as error:
+        _remove(aside)
+        raise Damaged(
+            f"The code snapshot {digest[:12]} cannot be restored: {error.message}", hint="Submit the task anew."
+        ) from None
+    _make_read_only(aside)
+    try:
+        os.rename(aside, tree)
+    except OSError:  # another worker of this host was faster
+        _remove(aside)
+        if not tree.is_dir():
+            raise
+    return tree
+
+
+def _link(work: Path, tree: Path, root: Path) -> None:
+    aside = work.with_name(f".work.{secrets.token_hex(4)}")
+    aside.mkdir(parents=True)
+    names = set(os.listdir(tree))
+    for name in names:
+        os.symlink(tree / name, aside / name)
+    with contextlib.suppress(OSError):  # the original may be gone; the code is not
+        for entry in os.scandir(root):
+            if entry.name not in names and entry.name not in _NEVER:
+                os.symlink(entry.path, aside / entry.name)
+    try:
+        os.rename(aside, work)
+    except OSError:
+        shutil.rmtree(aside, ignore_errors=True)
+        if not work.is_dir():
+            raise
+
+
+def _make_read_only(tree: Path) -> None:
+    """A task that wrote into the shared tree would change the code of all others that run from it."""
+    for directory, _, names in os.walk(tree, topdown=False):
+        for name in names:
+            path = os.path.join(directory, name)
+            if not os.path.islink(path):
+                os.chmod(path, os.stat(path).st_mode & 0o555)
+        if directory != str(tree):
+            os.chmod(directory, 0o555)
+
+
+def _remove(tree: Path) -> None:
+    for directory, _, _ in os.walk(tree):
+        os.chmod(directory, 0o755)
+    shutil.rmtree(tree, ignore_errors=True)

@@ -1,0 +1,403 @@
+"""A worker: takes tasks, has them run under a guard, watches their files, and puts them where they belong.
+
+One thread, one loop. Each round: what the guard says, what the directories say, what may start. A disk that hangs stops
+this loop and nothing else: the guard, which touches no disk, then ends the tasks before others may take them.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from paddock.errors import PaddockError
+from paddock.queue import lifecycle
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lease import Lease, Watch, worker_name
+from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Liveness, Order, Place, Token, ended
+from paddock.queue.task import Attempt, TaskFile, render_attempt
+from paddock.record.layout import Home
+from paddock.work import attempt as attempts
+from paddock.work import process
+from paddock.work.attempt import Running
+from paddock.work.checks import Checks
+from paddock.work.codetree import work_directory
+from paddock.work.guard import Exited, Fenced, Guard, GuardDied
+from paddock.work.guarding import boot_time
+from paddock.work.slots import Slots, visible
+from paddock.work.waiting import Candidate, Waiting
+from paddock.work.wake import Wake
+
+POISON = 5  # a task that was lost with its worker so often is not given to another one
+RECLAIM_EVERY = 5.0  # seconds between looks at other workers
+IDLE_SECONDS, POLL_SECONDS = 5.0, 1.0  # between rounds: where the kernel wakes us, and where it does not
+BEAT_SECONDS = 5.0  # of the runs' journals
+DEFAULT_LIVENESS = Liveness()
+
+
+@dataclass(frozen=True)
+class Options:
+    slots: Slots
+    one_task: bool = False
+    persist: bool = True
+    drain: bool = False  # at the end let tasks finish instead of giving them back
+    until: float = 0.0  # seconds from the start; 0 is for ever
+    margin: float = 60.0  # seconds before `until` in which nothing is begun
+    grace: float = 30.0
+    liveness: Liveness = DEFAULT_LIVENESS
+
+
+class Worker:
+    def __init__(self, home: Home, queues: list[DirectoryQueue], options: Options, cache: Path) -> None:
+        self.home, self.options, self.cache = home, options, cache
+        self.guard = Guard.start(options.liveness.fence)  # before anything else: it forks
+        self.name = worker_name(",".join(options.slots.gpus))
+        self.free = options.slots
+        self.started = time.monotonic()
+        self.running: dict[str, tuple[DirectoryQueue, Running]] = {}
+        self.checks = Checks()
+        self.taken = 0
+        self.stopping = ""
+        self._renewed = 0.0
+        self._reclaimed = 0.0
+        self._beat = 0.0
+        self._signals = 0
+        for queue in queues:
+            queue.prepare()
+        self.queues = queues
+        self.leases = [Lease(q.workers, self.name, ",".join(options.slots.gpus), options.slots.tasks) for q in queues]
+        self.watches = [Watch(q.workers, options.liveness.reclaim) for q in queues]
+        self.waiting = [Waiting(q, self.say) for q in queues]
+        directories = [q.directory(s) for q in queues for s in (QUEUED, ACTIVE, PAUSED)] + [q.workers for q in queues]
+        self.wake = Wake(directories)
+
+    def say(self, text: str) -> None:
+        for lease in self.leases:
+            lease.log(text)
+
+    # The loop
+
+    def run(self) -> int:
+        """Work until there is a reason to stop. 0 when all went well."""
+        restore = self._catch_signals()
+        try:
+            self.say("started")
+            with selectors.DefaultSelector() as selector:
+                selector.register(self.guard.fileno(), selectors.EVENT_READ)
+                selector.register(self._wake_read, selectors.EVENT_READ)
+                if self.wake.fd >= 0:
+                    selector.register(self.wake.fd, selectors.EVENT_READ)
+                while True:
+                    self._round()  # first: what a dead worker left may be all there is
+                    if self._over():
+                        break
+                    selector.select(self._pause())
+                    self.wake.drain()
+                    self._drain_signals()
+            return 0
+        finally:
+            self._leave()
+            restore()
+
+    def _round(self) -> None:
+        self._renew()
+        self._hear()
+        self._look()
+        if not self.stopping:
+            self._reclaim()
+            self._start_some()
+        self._beat_journals()
+
+    def _over(self) -> bool:
+        if self.running:
+            return False
+        if self.stopping:
+            return True
+        if self.options.one_task and self.taken:
+            return True
+        return not self.options.persist and not any(self._may_come(q) for q in self.queues)
+
+    def _may_come(self, queue: DirectoryQueue) -> bool:
+        """Tasks that wait for a check or for each other count: they may become runnable yet."""
+        listing = queue.list([QUEUED, CHECKING])
+        return bool(listing.places) or not listing.sure
+
+    def _pause(self) -> float:
+        if self.checks.busy:
+            return 0.05
+        waits = any(len(w) for w in self.waiting)
+        return IDLE_SECONDS if self.wake.fd >= 0 and not waits else POLL_SECONDS
+
+    # Signs of life
+
+    def _renew(self) -> None:
+        now = time.monotonic()
+        if now - self._renewed < self.options.liveness.beat and self._renewed:
+            return
+        # Every queue must know that we live, or somebody there takes our task.
+        at = boot_time()  # before the write: a worker stopped between the two must not look fresher than its lease
+        renewed = [lease.renew() for lease in self.leases]
+        if all(renewed):
+            self._renewed = now
+            self.guard.renew(at)
+        if not all(lease.is_wanted() for lease in self.leases):
+            self.stop("its worker file was removed")
+        if self.options.until and now - self.started > self.options.until:
+            self.stop("its time is over")
+
+    def _beat_journals(self) -> None:
+        now = time.monotonic()
+        if now - self._beat >= BEAT_SECONDS:
+            self._beat = now
+            for _, running in self.running.values():
+                running.beats += 1
+                running.journal.append_now({"k": "beat", "n": running.beats, "oom": -1})
+
+    def stop(self, why: str) -> None:
+        """Take nothing more; give the running tasks back, or let them finish."""
+        if self.stopping and self._signals < 2:
+            return
+        self.stopping = self.stopping or why
+        self.say(f"stopping: {why}")
+        if self.options.drain and self._signals < 2:
+            return
+        for key, (_, running) in self.running.items():
+            if not running.order:
+                running.order = "requeued"
+                self.guard.kill(key, 0.0 if self._signals > 1 else self.options.grace)
+
+    # What the guard says
+
+    def _hear(self) -> None:
+        for event in self.guard.poll(0):
+            if isinstance(event, Exited):
+                found = self.running.pop(event.key, None)
+                if found is not None:
+                    self._ended(*found, event)
+            elif isinstance(event, Fenced):
+                self.say("the lease could not be renewed: all tasks were ended")
+            elif isinstance(event, GuardDied):
+                self._guard_died()
+
+    def _guard_died(self) -> None:
+        self.say("the guard died: tasks are ended and given back")
+        self.stopping = "its guard died"
+        for key, (queue, running) in list(self.running.items()):
+            process.kill_marked(key)
+            running.order = running.order or "requeued"
+            del self.running[key]
+            self._settle(queue, running, None, "its guard died", 0.0, 0)
+
+    def _ended(self, queue: DirectoryQueue, running: Running, event: Exited) -> None:
+        result, text = attempts.outcome(running, event.status, event.how)
+        self._settle(queue, running, event.status, event.reason or text, event.seconds, event.max_rss, result)
+
+    def _settle(
+        self,
+        queue: DirectoryQueue,
+        running: Running,
+        status: int | None,
+        text: str,
+        seconds: float,
+        peak: int,
+        result: str = "requeued",
+    ) -> None:
+        """Write down what became of it, then move the file where it belongs."""
+        self.free = self.free.give_back(running.gpus)
+        attempts.finish(running, status, text)
+        note = attempts.attempt_note(running, self.name, result, text, seconds, peak)
+        self.say(f"{result} ({text}): {running.task.id}")
+        if result == "cancelled":
+            return  # its file is gone, or somebody else's
+        place = self._where(queue, running)
+        if place is None:
+            return
+        queue.append(place, render_attempt(note, running.file.fence))
+        queue.move(place, ended(place, self._destination(place, running, result)))
+
+    def _where(self, queue: DirectoryQueue, running: Running) -> Place | None:
+        listing = queue.list([ACTIVE, PAUSED, QUEUED, FAILED, DONE])
+        return next((p for p in listing.places if p.token == running.place.token and p.id == running.place.id), None)
+
+    def _destination(self, place: Place, running: Running, result: str) -> str:
+        if place.state not in (ACTIVE, PAUSED):
+            return place.state  # a person has said where it belongs
+        if result == "done":
+            return DONE
+        if result in ("requeued", "fenced"):
+            return QUEUED
+        failures = sum(a.outcome in ("failed", "timed out") for a in running.file.attempts)
+        return QUEUED if failures < running.task.retries else FAILED
+
+    # What the directories say
+
+    def _look(self) -> None:
+        for queue in {id(q): q for q, _ in self.running.values()}.values():
+            mine = [(key, r) for key, (q, r) in self.running.items() if q is queue]
+            listing = queue.list([ACTIVE, PAUSED])
+            here = {(p.id, p.token) for p in listing.places}
+            if any((r.place.id, r.place.token) not in here for _, r in mine):
+                # In the order in which a file can be moved under our eyes, and the likeliest last.
+                listing = queue.list([QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE])
+            for key, running in mine:
+                self._obey(key, running, listing.places, listing.sure)
+
+    def _obey(self, key: str, running: Running, places: list[Place], sure: bool) -> None:
+        if running.order:
+            return
+        found = [p for p in places if p.id == running.place.id]
+        token = running.place.token
+        assert token is not None
+        order = lifecycle.judge(token, found, stopped=running.stopped, sure=sure, misses=running.misses)
+        present = any(p.token == token for p in found)
+        running.misses = 0 if present else running.misses + (1 if sure else 0)
+        if order is Order.STOP:
+            self.guard.stop(key)
+            running.stopped = True
+            self.say(f"paused: {running.task.id}")
+        elif order is Order.CONTINUE:
+            self.guard.resume(key)
+            running.stopped = False
+            self.say(f"goes on: {running.task.id}")
+        elif order in (Order.KILL, Order.DROP):
+            running.order = "killed" if order is Order.KILL else "cancelled"
+            self.guard.kill(key, 0.0)
+
+    # What others left behind
+
+    def _reclaim(self) -> None:
+        now = time.monotonic()
+        if now - self._reclaimed < RECLAIM_EVERY and self._reclaimed:
+            return
+        self._reclaimed = now
+        for queue, watch in zip(self.queues, self.watches, strict=True):
+            for place in queue.list().places:
+                if place.token is not None and place.token.worker != self.name and watch.is_dead(place.token.worker):
+                    self._take_over(queue, place)
+            self._bury(queue, watch)
+
+    def _take_over(self, queue: DirectoryQueue, place: Place) -> None:
+        """Give a dead worker's task back. First it becomes ours by name, so that only one does this."""
+        lost = place.token
+        assert lost is not None
+        ours = Token(self.name, lost.epoch + 1)
+        mine = place._replace(token=ours)
+        if not queue.move(place, mine):
+            return
+        process.kill_marked(f"{place.id}~{lost}")
+        state = {ACTIVE: QUEUED, CHECKING: QUEUED}.get(place.state, place.state)
+        if place.state in (ACTIVE, PAUSED):
+            file = queue.read(mine)
+            note = Attempt(number=len(file.attempts) + 1, worker=lost.worker, outcome="lost", exit="its worker died")
+            queue.append(mine, render_attempt(note, file.fence))
+            if file.losses + 1 >= POISON and state == QUEUED:
+                state = FAILED
+        self.say(f"taken over from {lost.worker}: {place.id} goes to {state}")
+        queue.move(mine, ended(mine, state))
+
+    def _bury(self, queue: DirectoryQueue, watch: Watch) -> None:
+        """Remove the files of workers that are dead and own nothing any more."""
+        owners = {p.token.worker for p in queue.list().places if p.token is not None}
+        for name in os.listdir(queue.workers):
+            if name != self.name and name not in owners and not name.startswith(".") and watch.is_dead(name):
+                (queue.workers / name).unlink(missing_ok=True)
+
+    # What may start
+
+    def _start_some(self) -> None:
+        if self.options.one_task and self.taken:
+            return
+        if self.options.until and time.monotonic() - self.started > self.options.until - self.options.margin:
+            return
+        for queue, waiting in zip(self.queues, self.waiting, strict=True):
+            if self.free.tasks:
+                waiting.look()
+                self._start_from(queue, waiting)
+
+    def _start_from(self, queue: DirectoryQueue, waiting: Waiting) -> None:
+        for candidate in list(waiting.candidates()):
+            if not self.free.tasks or (self.options.one_task and self.taken):
+                return
+            ready, doomed = waiting.verdict(candidate)
+            if doomed:
+                self._fail_unrun(queue, candidate, doomed)
+                waiting.forget(candidate.place)
+                continue
+            task = candidate.file.task
+            if ready and self.free.fits(task) and (not task.check or self.checks.passed(task.check, task.cwd)):
+                waiting.forget(candidate.place)
+                self._start(queue, candidate)
+
+    def _fail_unrun(self, queue: DirectoryQueue, candidate: Candidate, why: str) -> None:
+        token = Token(self.name, len(candidate.file.attempts) + 1)
+        mine = queue.claim(candidate.place, token)
+        if mine is not None:
+            note = Attempt(number=token.epoch, worker=self.name, outcome="failed", exit=f"not run: {why}")
+            queue.append(mine, render_attempt(note, candidate.file.fence))
+            queue.move(mine, ended(mine, FAILED))
+            self.say(f"failed (not run: {why}): {mine.id}")
+
+    def _start(self, queue: DirectoryQueue, candidate: Candidate) -> None:
+        token = Token(self.name, len(candidate.file.attempts) + 1)
+        mine = queue.claim(candidate.place, token)
+        if mine is None:
+            return
+        self.taken += 1
+        file: TaskFile = queue.read(mine)  # it may have been edited between the look and the claim
+        self.free, gpus = self.free.take(file.task)
+        running = attempts.begin(self.home, mine, file, self.name, gpus)
+        try:
+            directory = work_directory(file.task, self.home, running.run, self.cache)
+            output = os.open(running.output, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except (PaddockError, OSError) as error:
+            self._settle(queue, running, None, f"not run: {error}", 0.0, 0, "failed")
+            return
+        try:
+            environ = attempts.environment(running, self.home, visible(file.task, gpus, self.options.slots.tasks))
+            command = attempts.argv(file.task.command, directory)
+            self.running[running.key] = (queue, running)
+            self.guard.spawn(running.key, command, environ, output, file.task.timeout, self.options.grace)
+        finally:
+            os.close(output)
+        self.say(f"running: {mine.id}")
+
+    # Signals, and the end
+
+    def _catch_signals(self) -> Callable[[], None]:
+        self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+
+        def caught(number: int, frame: FrameType | None) -> None:
+            self._signals += 1
+            os.write(self._wake_write, bytes([number]))
+
+        numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        before = {number: signal.signal(number, caught) for number in numbers}
+
+        def restore() -> None:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+
+        return restore
+
+    def _drain_signals(self) -> None:
+        try:
+            numbers = os.read(self._wake_read, 64)
+        except BlockingIOError:
+            return
+        if numbers:
+            self.stop(f"signal {signal.Signals(numbers[0]).name.removeprefix('SIG')}")
+
+    def _leave(self) -> None:
+        self.checks.close()
+        self.guard.close()
+        self.wake.close()
+        self.say("ended")
+        for lease in self.leases:
+            lease.drop()
