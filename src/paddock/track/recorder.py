@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from os import write
-from time import time
+from time import time_ns
 from typing import Any
 from zlib import crc32
 
@@ -47,7 +47,7 @@ class Recorder:
         self._lock = self._journal.lock
         self._acquire, self._release = self._lock.acquire, self._lock.release
         self._columns = self._journal.columns
-        self._started = self._journal.started
+        self._started = round(self._journal.started * 1e9)
         self._keeper = Keeper(
             self._journal,
             sync_seconds=self._sync_seconds,
@@ -81,7 +81,7 @@ class Recorder:
         """
         try:
             columns = self._columns[tuple(data)]
-            values = [*data.values()]
+            values = data.values()
             total = sum(values)
             kind = type(total)
             # An ordinary sum means ordinary addends; NaN and infinities show in it (x - x is 0 for no other number).
@@ -98,7 +98,7 @@ class Recorder:
         try:
             at = self._step if step is None else step
             try:
-                body = encode([columns.id, at, int((time() - self._started) * 1000), *values])[:-1]
+                body = encode([columns.id, at, (time_ns() - self._started) // 1_000_000, *values])[:-1]
             except (TypeError, ValueError, OverflowError):  # a stranger among the addends after all
                 body = b""
             if body:
@@ -117,7 +117,7 @@ class Recorder:
                 journal.dirty = True
                 # As wandb does it: an explicit step stays current, an implicit one is used up.
                 self._step = at if (commit is False if step is None else not commit) else at + 1
-                columns.last = values
+                columns.last = body  # decoded when somebody asks for the summary
                 columns.redeclare -= 1
                 if columns.redeclare == 0:
                     journal.redeclare(columns)
@@ -171,7 +171,7 @@ class Recorder:
         """Write one row, declaring its names when they are new."""
         key: Any = (names, tuple(sorted(tags.items()))) if tags else names
         columns = self._columns.get(key) or self._journal.column_set(names, tags, key)
-        self._journal.write(wire.row_line([columns.id, step, int((time() - self._started) * 1000), *values]))
+        self._journal.write(wire.row_line([columns.id, step, (time_ns() - self._started) // 1_000_000, *values]))
         columns.last = values
         columns.redeclare -= 1
         if columns.redeclare == 0:
@@ -213,7 +213,8 @@ class Recorder:
         found = dict(self._final)
         sets: list[Columns] = [*self._columns.values()]
         for columns in sets:
-            found.update(zip(columns.names, map(_revived, columns.last), strict=False))
+            last = wire.loads(columns.last + b"]")[3:] if isinstance(columns.last, bytes) else columns.last
+            found.update(zip(columns.names, map(_revived, last), strict=False))
         return found
 
     def _put_back(self) -> None:
