@@ -46,28 +46,22 @@ def parse(data: bytes) -> Chunk:
         if len(values) != len(lines):  # blank lines
             return _parse_each(lines, size, torn)
         sums = [*map(crc32, [line[: line.rfind(b",")] for line in lines])]
-        rows = [value for value in values if type(value) is list]
-        row_sums = sums
-        records: list[dict[str, Any]] = []
-        damaged = 0
-        if len(rows) != len(values):
-            row_sums = [total for value, total in zip(values, sums, strict=True) if type(value) is list]
-            records, damaged = _checked_records(values, sums)
-        tables, bad = _checked_rows(rows, row_sums)
+        # Records are few among rows: take them out, and what is left is all rows.
+        others = [i for i, value in enumerate(values) if type(value) is not list]
+        records, damaged = _checked_records([(values[i], sums[i]) for i in others])
+        for i in reversed(others):
+            del values[i], sums[i]
+        tables, bad = _checked_rows(values, sums)
         damaged += bad
     return Chunk(tables, records, size, len(lines), damaged, torn)
 
 
-def _checked_records(values: list[Any], sums: list[int]) -> tuple[list[dict[str, Any]], int]:
+def _checked_records(found: list[tuple[Any, int]]) -> tuple[list[dict[str, Any]], int]:
     records: list[dict[str, Any]] = []
-    damaged = 0
-    for value, total in zip(values, sums, strict=True):
-        if type(value) is not list:
-            if type(value) is dict and value.pop("crc", None) == total and "k" in value:
-                records.append(value)
-            else:
-                damaged += 1
-    return records, damaged
+    for value, total in found:
+        if type(value) is dict and value.pop("crc", None) == total and "k" in value:
+            records.append(value)
+    return records, len(found) - len(records)
 
 
 def _checked_rows(rows: list[Row], sums: list[int]) -> tuple[dict[int, list[Row]], int]:
