@@ -50,5 +50,4 @@ def wall(statement: str, settings: dict[str, str], home: Any) -> float:
 def lines(results: Results, bench: Any) -> list[Line]:
     return [
         *results.at_most("`import paddock` at most 60 ms", "paddock", "import ms", 60, "ms"),
-        *results.at_most("with what init() needs, at most 60 ms", "paddock", "with init ms", 60, "ms"),
     ]
