@@ -11,7 +11,7 @@ from pathlib import Path
 
 VERSION = 7
 BUSY_SECONDS = 30.0
-_SCHEMA = Path(__file__).with_name("schema.sql")
+_SCHEMA = Path(__file__).with_name("schema.sql").read_text()
 _PRAGMAS = (
     "PRAGMA synchronous = NORMAL",  # a power cut costs the last transactions; what they held is read again
     "PRAGMA mmap_size = 1073741824",
@@ -97,7 +97,7 @@ def _create(db: sqlite3.Connection) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA page_size = 16384")  # points are read as blobs of some 32 KiB
         db.execute("PRAGMA journal_mode = WAL")
-        script = _SCHEMA.read_text()
+        script = _SCHEMA
         db.executescript(f"BEGIN; {script} PRAGMA user_version = {VERSION}; COMMIT;")
     except BaseException:
         db.close()

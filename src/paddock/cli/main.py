@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from difflib import get_close_matches
@@ -93,7 +94,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = report(error, _wants_json(given))
     except KeyboardInterrupt:
         code = 130
+    _let_go_of_stdout()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _let_go_of_stdout() -> None:
+    """What a full disk refuses now it refuses again while Python exits, which then exits with a code of its own."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _wants_json(arguments: list[str]) -> bool:
