@@ -16,7 +16,7 @@ from paddock.catalog.state import Process
 from paddock.catalog.writer import Seen
 from paddock.record.process import boot_id, exists, oom_kills
 
-_GRACE = 10.0  # seconds that another host's clock may be off before its silence is believed at first sight
+_GRACE = 5.0  # seconds that another host's clock may be off before its silence is believed at first sight
 _DENSE = 3.0  # looks at most this many times lost_seconds apart count as watching
 
 
