@@ -111,8 +111,9 @@ def test_nothing_survives_a_kill(yard: Yard, escape: str, grace: float) -> None:
 
 @pytest.mark.parametrize("escape", ESCAPES)
 def test_nothing_survives_the_end_of_the_task(yard: Yard, escape: str) -> None:
-    yard.sh("a", f"{ESCAPES[escape]}; exit 4")
-    leaf = yard.leaf()
+    yard.sh("a", f"{ESCAPES[escape]}; while [ ! -e go ]; do sleep 0.01; done; exit 4")
+    leaf = yard.leaf()  # looked at before the task may end, and take it along
+    (yard.directory / "go").touch()
     ended = yard.wait(Exited, "a")
     assert (os.waitstatus_to_exitcode(ended.status), ended.how) == (4, "itself")
     assert not lives(leaf)
