@@ -59,10 +59,9 @@ def read_directory(path: Path) -> Reading:
             if record["k"] == "columns":
                 tags = ",".join(f"{k}={v}" for k, v in sorted(record.get("tags", {}).items()))
                 columns[record["id"]] = [f"{name}{{{tags}}}" if tags else name for name in record["names"]]
-        for number, rows in chunk.tables.items():
-            for row in rows:
-                for name, value in zip(columns[number], row[3:-1], strict=True):
-                    points.setdefault(name, []).append((row[1], value))
+        for rows in chunk.tables:
+            for name, values in zip(columns[rows.id], rows.columns[2:], strict=True):
+                points.setdefault(name, []).extend(zip(rows.columns[0], values, strict=True))
     facts = wire.loads(directory.facts.read_bytes()) if directory.facts.exists() else {}
     return Reading(points, records, facts, damaged)
 

@@ -21,7 +21,7 @@ _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder()
 
 encode = _encoder.encode
-decode_lines = _decoder.decode_lines
+decode = _decoder.decode
 DecodeError = msgspec.MsgspecError
 pack = msgspec.msgpack.encode  # for the catalog, which is read by this version of this package only
 unpacker = msgspec.msgpack.Decoder

@@ -1,7 +1,7 @@
-"""Rows of a journal turned into columns: what the index stores points as.
+"""The columns of a journal's rows, as the index stores them.
 
 Decoding dominates the cost of a point, so the common case (numbers only, steps rising) takes no Python call per
-value: `zip` transposes, `array` checks and converts, and only what it refuses is looked at one by one.
+value: `array` checks and converts, and only what it refuses is looked at one by one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 BLOCK_ROWS = 4096  # a block with so many rows is never touched again
 BLOCK_VALUES = 1 << 18  # nor one with so many values: a wide row must not make its tail costly to rewrite
 BLOCK_LEAST = 64
-
-Row = list[Any]
 
 
 class Table(NamedTuple):
@@ -46,31 +44,30 @@ class Mark(NamedTuple):
     n: int  # points
 
 
-def transpose(rows: list[Row], width: int, opened: float) -> Table:
-    """`width` metrics from rows [columns, step, milliseconds, value..., crc]."""
-    damaged = 0
-    if set(map(len, rows)) != {width + 4}:
-        good = [row for row in rows if len(row) == width + 4]
-        damaged, rows = len(rows) - len(good), good
-    columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * (width + 4)
+def tabulate(columns: Sequence[Sequence[Any]], width: int, opened: float) -> Table:
+    """`width` metrics from the columns of a journal's rows: steps, milliseconds, values..."""
+    count = len(columns[0])
+    if len(columns) != width + 2:
+        empty: list[Sequence[Any]] = [()] * (width + 2)
+        return tabulate(empty, width, opened)._replace(damaged=count)
     try:
-        steps = array("q", columns[1])
-        moments = [opened + ms / 1000 for ms in columns[2]]
+        steps = array("q", columns[0])
+        moments = [opened + ms / 1000 for ms in columns[1]]
         times = array("d", moments)
     except (TypeError, ValueError, OverflowError):
-        good = [row for row in rows if _placed(row)]
-        if len(good) == len(rows):  # cannot be, but must not recurse for ever
+        good = [i for i in range(count) if _placed(columns[0][i], columns[1][i])]
+        if len(good) == count:  # cannot be, but must not recurse for ever
             raise
-        rest = transpose(good, width, opened)
-        return rest._replace(damaged=rest.damaged + damaged + len(rows) - len(good))
-    rising = all(map(lt, columns[1], islice(columns[1], 1, None)))
+        rest = tabulate([[column[i] for i in good] for column in columns], width, opened)
+        return rest._replace(damaged=count - len(good))
+    rising = all(map(lt, columns[0], islice(columns[0], 1, None)))
     values, marks = [], []
-    for column in columns[3 : 3 + width]:
+    for column in columns[2:]:
         found, clean = to_array(column)
         values.append(found)
         made = mark(steps, times, found if clean is None else clean, rising, clean is not None)
         marks.append(_as_stored(made, int if found.typecode == "q" else float))
-    return Table(steps, times, values, marks, rising, damaged, max(moments, default=0.0))
+    return Table(steps, times, values, marks, rising, 0, max(moments, default=0.0))
 
 
 def to_array(column: Sequence[Any]) -> tuple[array[Any], Sequence[Any] | None]:
@@ -98,8 +95,7 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def _placed(row: Row) -> bool:
-    step, ms = row[1], row[2]
+def _placed(step: Any, ms: Any) -> bool:
     return type(step) is int and -(2**63) <= step < 2**63 and type(ms) in (int, float) and abs(ms) < 2**63
 
 

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from paddock import wire
 from paddock.catalog import card, registers, writer
-from paddock.catalog.blocks import Tail, transpose
+from paddock.catalog.blocks import Tail, tabulate
 from paddock.catalog.liveness import Here, alive, final, note_gone, note_size, silence
 from paddock.catalog.metrics import Entry, Metrics, tags_text
 from paddock.catalog.packing import pack
@@ -20,7 +20,7 @@ from paddock.catalog.registers import Registers
 from paddock.catalog.verdict import torn_lines, verdict
 from paddock.catalog.writer import HEAD_BYTES, Seen, fits, seconds
 from paddock.files import open_regular
-from paddock.record.scan import JournalFile, Row, journal_files, parse
+from paddock.record.scan import JournalFile, Rows, journal_files, parse
 
 PIECE = 1 << 17  # decoding is fastest on pieces that stay in the processor's cache
 TRUSTED_AGE = 2.0  # seconds: a directory changed later than that may change again without a new mtime
@@ -195,8 +195,8 @@ class RunIngest:
                 seen.damaged += chunk.damaged
                 self._count(len(whole), chunk.lines, chunk.damaged)
                 self._take_records(key, seen, chunk.records)
-                for columns, rows in chunk.tables.items():
-                    self._take_rows(key, seen, columns, rows)
+                for table in chunk.tables:
+                    self._take_rows(key, seen, table)
             elif piece:
                 reach *= 2  # a line longer than a piece
             data = data[chunk.size :]
@@ -257,16 +257,17 @@ class RunIngest:
         if number in seen.undeclared:
             raise Late
 
-    def _take_rows(self, key: int, seen: Seen, columns: int, rows: list[Row]) -> None:
+    def _take_rows(self, key: int, seen: Seen, rows: Rows) -> None:
+        columns = rows.id
         if not fits(columns):
-            self._damage(seen, len(rows))
+            self._damage(seen, len(rows.columns[0]))
             return
         if columns not in seen.columns:
             if columns not in seen.undeclared:
                 seen.undeclared.append(columns)
             return
         tail, entries = self._tail(key, seen, columns)
-        table = transpose(rows, len(entries), seen.started or self._born())
+        table = tabulate(rows.columns, len(entries), seen.started or self._born())
         if table.damaged:
             self._damage(seen, table.damaged)
         if table.steps:

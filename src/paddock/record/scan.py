@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from paddock import wire
 
-_first, _last = itemgetter(0), itemgetter(-1)
 Row = list[Any]  # [columns id, step, milliseconds since the journal was opened, value..., crc]
+TEN_DIGITS = 999_999_999  # three checksums in four are larger: their length need not be looked for
+
+
+class Rows(NamedTuple):
+    """Rows of one column set and one length, turned into columns: the steps, the milliseconds, then each metric."""
+
+    id: int
+    columns: Sequence[Sequence[Any]]
 
 
 class Chunk(NamedTuple):
     """What a stretch of a journal says."""
 
-    tables: dict[int, list[Row]]  # rows by the id of their columns, in the order they were written
+    tables: list[Rows]
     records: list[dict[str, Any]]  # everything else, in order
     size: int  # bytes up to the last line's end; the next read starts behind them
     lines: int
@@ -34,62 +38,83 @@ def parse(data: bytes) -> Chunk:
     size = data.rfind(b"\n") + 1
     torn = len(data) - size
     if size == 0:
-        return Chunk({}, [], 0, 0, 0, torn)
+        return Chunk([], [], 0, 0, 0, torn)
     whole = data if not torn else data[:size]
-    with _no_collector():
-        lines = whole.split(b"\n")
-        lines.pop()
-        try:
-            values = wire.decode_lines(whole)
-        except (wire.DecodeError, UnicodeDecodeError):
-            return _parse_each(lines, size, torn)
-        if len(values) != len(lines):  # blank lines
-            return _parse_each(lines, size, torn)
-        sums = [*map(crc32, [line[: line.rfind(b",")] for line in lines])]
-        # Records are few among rows: take them out, and what is left is all rows.
-        others = [i for i, value in enumerate(values) if type(value) is not list]
-        records, damaged = _checked_records([(values[i], sums[i]) for i in others])
-        for i in reversed(others):
-            del values[i], sums[i]
-        tables, bad = _checked_rows(values, sums)
-        damaged += bad
-    return Chunk(tables, records, size, len(lines), damaged, torn)
-
-
-def _checked_records(found: list[tuple[Any, int]]) -> tuple[list[dict[str, Any]], int]:
-    records: list[dict[str, Any]] = []
-    for value, total in found:
-        if type(value) is dict and value.pop("crc", None) == total and "k" in value:
-            records.append(value)
-    return records, len(found) - len(records)
-
-
-def _checked_rows(rows: list[Row], sums: list[int]) -> tuple[dict[int, list[Row]], int]:
-    """Rows by the id of their columns. Almost always they are all whole and of one kind: that is asked first, in a few
-    calls for all of them, and only otherwise of each."""
-    if not rows:
-        return {}, 0
-    if min(map(len, rows)) >= 4 and [*map(_last, rows)] == sums:
-        ids = [*map(_first, rows)]
-        if type(ids[0]) is int and ids.count(ids[0]) == len(ids):
-            return {ids[0]: rows}, 0
-    tables: dict[int, list[Row]] = {}
-    damaged = 0
-    for row, total in zip(rows, sums, strict=True):
-        if len(row) >= 4 and row[-1] == total and type(row[0]) is int:
-            try:
-                tables[row[0]].append(row)
-            except KeyError:
-                tables[row[0]] = [row]
+    rows, others = _separated(whole)
+    records, damaged = _checked_records(others)
+    tables: list[Rows] = []
+    count = len(others)
+    for group, lines in _by_columns(rows):
+        count += len(lines)
+        table = _at_once(group, lines)
+        if table is not None:
+            tables.append(table)
         else:
-            damaged += 1
-    return tables, damaged
+            found, bad = _one_by_one(lines)
+            tables += found
+            damaged += bad
+    return Chunk(tables, records, size, count, damaged, torn)
 
 
-def _parse_each(lines: list[bytes], size: int, torn: int) -> Chunk:
-    """The careful way, for a stretch with something broken in it."""
-    tables: dict[int, list[Row]] = {}
-    records: list[dict[str, Any]] = []
+def _separated(whole: bytes) -> tuple[bytes, list[bytes]]:
+    """The rows, still in one piece, and the lines that are records: those are few, so `find` leaps to the next."""
+    pieces, records, start, size = [], [], 0, len(whole)
+    while start < size:
+        if whole.startswith(b"{", start):
+            end = whole.index(b"\n", start)
+            records.append(whole[start:end])
+            start = end + 1
+            continue
+        end = whole.find(b"\n{", start) + 1 or size
+        pieces.append(whole[start:end])
+        start = end
+    return b"".join(pieces), records
+
+
+def _by_columns(rows: bytes) -> list[tuple[bytes, list[bytes]]]:
+    """Rows grouped by how they begin, `[3,`: each group in one piece, and as lines."""
+    lines = rows.split(b"\n")
+    lines.pop()
+    if not lines:
+        return []
+    head = lines[0][: lines[0].find(b",") + 1]
+    if head and rows.count(b"\n" + head) == len(lines) - 1:
+        return [(rows, lines)]
+    groups: dict[bytes, list[bytes]] = {}
+    for line in lines:
+        groups.setdefault(line[: line.find(b",") + 1], []).append(line)
+    return [(b"\n".join(found) + b"\n", found) for found in groups.values()]
+
+
+def _at_once(group: bytes, lines: list[bytes]) -> Rows | None:
+    """Rows of one kind, decoded as one long list and cut into columns by its stride, with no Python step per value.
+
+    Where anything is not as it should be (a length, a checksum), None: then each line is judged by itself. That each
+    checksum is found at its place proves the stride.
+    """
+    try:
+        flat = wire.decode(group.replace(b"]\n[", b","))
+    except (wire.DecodeError, UnicodeDecodeError):
+        return None
+    width, rest = divmod(len(flat), len(lines))
+    if rest or width < 4 or type(flat[0]) is not int:
+        return None
+    sums = flat[width - 1 :: width]
+    try:
+        bodies = [
+            line[:-12] if total > TEN_DIGITS else line[: line.rfind(b",")]
+            for line, total in zip(lines, sums, strict=True)
+        ]
+    except TypeError:
+        return None
+    if [*map(crc32, bodies)] != sums:
+        return None
+    return Rows(flat[0], [flat[i::width] for i in range(1, width - 1)])
+
+
+def _one_by_one(lines: list[bytes]) -> tuple[list[Rows], int]:
+    """The careful way, for a stretch with something broken in it, or with rows of several lengths."""
+    groups: dict[tuple[int, int], list[Row]] = {}
     damaged = 0
     for line in lines:
         if not line.strip(b"\0\r\t "):  # a hole left by a crashed filesystem, or a blank line
@@ -97,24 +122,15 @@ def _parse_each(lines: list[bytes], size: int, torn: int) -> Chunk:
             continue
         value = wire.read_line(line)
         if type(value) is list and type(value[0]) is int:
-            tables.setdefault(value[0], []).append(value)
-        elif type(value) is dict:
-            records.append(value)
+            groups.setdefault((value[0], len(value)), []).append(value)
         else:
             damaged += 1
-    return Chunk(tables, records, size, len(lines), damaged, torn)
+    return [Rows(key[0], list(zip(*rows, strict=True))[1:-1]) for key, rows in groups.items()], damaged
 
 
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Decoding makes a hundred thousand lists that are all kept: looking for cycles among them doubles the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+def _checked_records(lines: list[bytes]) -> tuple[list[dict[str, Any]], int]:
+    found = [value for line in lines if type(value := wire.read_line(line)) is dict]
+    return found, len(lines) - len(found)
 
 
 class JournalFile(NamedTuple):

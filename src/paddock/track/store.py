@@ -21,7 +21,7 @@ from typing import Any
 from paddock import files, settings, wire
 from paddock.errors import NotFound, Refused, RunExists, UsageError
 from paddock.record.layout import RunDirectory, find_home
-from paddock.record.scan import journal_files, parse, read_journal
+from paddock.record.scan import Rows, journal_files, parse, read_journal
 from paddock.track.run import Run
 
 SUFFIXES = (".json", ".npy", ".pt", ".txt", ".bytes", ".bin")
@@ -129,24 +129,24 @@ class Store:
                 return path
         return None
 
-    def _tables(self) -> Iterator[tuple[float, list[str], list[list[Any]]]]:
+    def _tables(self) -> Iterator[tuple[float, list[str], Rows]]:
         for file in journal_files(RunDirectory(self.path).journals):
             chunk = parse(read_journal(file))
             opened = next((float(r["t"]) for r in chunk.records if r["k"] == "open"), 0.0)
             names = {r["id"]: r["names"] for r in chunk.records if r["k"] == "columns"}
-            for number, rows in chunk.tables.items():
-                if number in names:
-                    yield opened, names[number], rows
+            for rows in chunk.tables:
+                if rows.id in names and len(rows.columns) == 2 + len(names[rows.id]):
+                    yield opened, names[rows.id], rows
 
     def _series(self, key: str) -> list[Any]:
         points: dict[int, tuple[float, Any]] = {}
         for opened, names, rows in self._tables():
             if key in names:
-                column = 3 + names.index(key)
-                for row in rows:
-                    when = opened + row[2] / 1000
-                    if row[1] not in points or points[row[1]][0] <= when:
-                        points[row[1]] = (when, row[column])
+                column = rows.columns[2 + names.index(key)]
+                for step, ms, value in zip(*rows.columns[:2], column, strict=True):
+                    when = opened + ms / 1000
+                    if step not in points or points[step][0] <= when:
+                        points[step] = (when, value)
         return [_number(value) for _, (_, value) in sorted(points.items())]
 
 
