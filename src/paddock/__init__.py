@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paddock import errors
     from paddock.compare.table import run_view, runs
     from paddock.errors import CommError, Error, PaddockError, UsageError
+    from paddock.queue.submission import submit
     from paddock.track import media as data_types
     from paddock.track import plot
     from paddock.track.active import (
@@ -104,6 +105,7 @@ __all__ = [
     "runs",
     "save",
     "setup",
+    "submit",
     "summary",
     "teardown",
     "termerror",
@@ -140,6 +142,7 @@ _HOMES = {
     "run_view": "paddock.compare.table",
     "runs": "paddock.compare.table",
     "setup": "paddock.track.shape",
+    "submit": "paddock.queue.submission",
     "teardown": "paddock.track.shape",
     "termerror": "paddock.track.shape",
     "termlog": "paddock.track.shape",

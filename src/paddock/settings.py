@@ -41,6 +41,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("capture_seconds", 5.0, float, "how long init() waits for the code snapshot before it goes on without"),
     Setting("code_file_bytes", 1 << 20, int, "files above this size are named in the code snapshot, not kept"),
     Setting("code_total_bytes", 64 << 20, int, "a code snapshot keeps at most this much"),
+    Setting("queue", "default", str, "the queue of tasks and workers that name none"),
+    Setting("lease_beat_seconds", 10.0, float, "how often a worker shows that it lives"),
+    Setting("lease_fence_seconds", 120.0, float, "a worker that could not show it for so long ends its own tasks"),
+    Setting("lease_reclaim_seconds", 300.0, float, "others take the tasks of a worker on another host after so long"),
     Setting("code_files", 20_000, int, "a code snapshot keeps at most this many files"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}

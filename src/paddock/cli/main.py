@@ -15,6 +15,8 @@ from paddock.version import __version__
 
 # verb: (module, one line of help). The help of `paddock` itself is printed from here, without importing any of them.
 VERBS: dict[str, tuple[str, str]] = {
+    "submit": ("paddock.cli.submit", "Put a command, or a sweep of them, into a queue."),
+    "worker": ("paddock.cli.worker", "Take tasks from queues and run them here."),
     "run": ("paddock.cli.run", "Run a script and record it."),
     "ls": ("paddock.cli.ls", "List runs."),
     "show": ("paddock.cli.show", "Everything about one run."),

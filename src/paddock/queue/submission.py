@@ -103,7 +103,29 @@ def make_task(
     )
 
 
-def submit(*args: Any, queue: str | os.PathLike[str] = "default", home: Any = None, **about: Any) -> Submitted:
+def submit(
+    *args: str,
+    queue: str | os.PathLike[str] | None = None,
+    chk: Any = "",
+    after: Any = (),
+    priority: int = 0,
+    gpus: int = 0,
+    cpus: int = 0,
+    mem: int | str = 0,
+    timeout: float | str | None = None,
+    retries: int = 0,
+    env: Mapping[str, Any] | None = None,
+    name: str = "",
+    project: str = "",
+    group: str = "",
+    config: Mapping[str, Any] | None = None,
+    tags: str | Iterable[str] = (),
+    notes: str = "",
+    n_workers: int = 1,
+    cwd: str | os.PathLike[str] | None = None,
+    snapshot: bool = True,
+    home: Any = None,
+) -> Submitted:
     """Put a shell command into a queue.
 
     submit("python train.py --lr 0.1", queue="gpu", gpus=1, after=[other]) or, as roach has it,
@@ -111,21 +133,43 @@ def submit(*args: Any, queue: str | os.PathLike[str] = "default", home: Any = No
     unless snapshot=False.
     """
     if len(args) in (2, 3):
-        queue, *rest = args
-        args = (rest[0],)
-        if len(rest) > 1:
-            about["chk"] = rest[1]
-    if len(args) != 1:
+        queue, command = args[:2]
+        chk = args[2] if len(args) == 3 else chk
+    elif len(args) == 1:
+        (command,) = args
+    else:
         raise UsageError("submit() takes a command, or a queue, a command and a check.")
-    return submit_all([{"cmd": args[0], **about}], queue=queue, home=home)[0]
+    about = {
+        "cmd": command,
+        "chk": chk,
+        "after": after,
+        "priority": priority,
+        "gpus": gpus,
+        "cpus": cpus,
+        "mem": mem,
+        "timeout": timeout,
+        "retries": retries,
+        "env": env,
+        "name": name,
+        "project": project,
+        "group": group,
+        "config": config,
+        "tags": tags,
+        "notes": notes,
+        "n_workers": n_workers,
+        "cwd": cwd,
+        "snapshot": snapshot,
+    }
+    return submit_all([about], queue=queue, home=home)[0]
 
 
 def submit_all(
-    tasks: Sequence[Mapping[str, Any]], *, queue: str | os.PathLike[str] = "default", home: Any = None
+    tasks: Sequence[Mapping[str, Any]], *, queue: str | os.PathLike[str] | None = None, home: Any = None
 ) -> list[Submitted]:
     """Many tasks at once: one wait for the disk, all or none of them acknowledged."""
-    place = home if isinstance(home, Home) else find_home(home or settings.load().home)
-    target = find_queue(queue, place)
+    given = settings.load()
+    place = home if isinstance(home, Home) else find_home(home or given.home)
+    target = find_queue(queue or given.queue, place)
     target.prepare()
     made = [_with_code(dict(one), place, target) for one in tasks]
     target.put(made)

@@ -1,0 +1,163 @@
+"""paddock submit: put a command, or a sweep of commands, into a queue."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from paddock.cli.command import Session, verb
+from paddock.compare.text import many
+from paddock.compare.view import source
+from paddock.errors import UsageError
+from paddock.queue import sweep
+from paddock.record.layout import Home
+
+_HELP = """Put a shell command into a queue; `paddock worker` runs it.
+
+\b
+  paddock submit -- python train.py --lr 0.1
+  paddock submit --gpus 1 --retries 2 -- 'python prepare.py && python train.py'
+  paddock submit --grid lr=1e-3,1e-4 --grid seed=0..4 -- python train.py --lr {lr} --seed {seed}
+  paddock submit - < job.sh
+  a=$(paddock submit -- python train.py); paddock submit --chk "$a" -- python eval.py
+
+Several words are a command and its arguments; one word is a shell command as it stands; `-` reads the command from
+stdin. The code is frozen as it is now: later edits do not change what is queued. What it prints is a shell check that
+succeeds once the task is done, for --chk of another task; --quiet prints the ids.
+"""
+
+
+@verb("submit", help=_HELP, context_settings={"allow_interspersed_args": False})
+@click.argument("words", nargs=-1, required=True, metavar="[--] COMMAND...")
+@click.option("-Q", "--queue", metavar="NAME|PATH", help="The queue [default]; with a slash, any directory.")
+@click.option("--name", help="A name for people; a sweep adds its values.")
+@click.option("--project", help="The project of the run [the directory's name].")
+@click.option("--group", help="A group of runs [a sweep's name].")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
+@click.option("--notes", default="", help="Free text.")
+@click.option("--config", "-c", "pairs", multiple=True, metavar="KEY=VALUE", help="For the run's config; repeatable.")
+@click.option("--grid", multiple=True, metavar="KEY=VALUES", help="A sweep: lr=1e-3,1e-4 or seed=0..4; repeatable.")
+@click.option("--skip-existing", is_flag=True, help="Leave out what is queued, running or finished already.")
+@click.option("--chk", default="", metavar="COMMAND", help="Wait until this shell command succeeds.")
+@click.option("--after", multiple=True, metavar="TASK", help="Wait for a task: ID, failure:ID or any:ID; repeatable.")
+@click.option("--priority", type=int, default=0, help="Higher goes first [0].")
+@click.option("--gpus", type=int, default=0, metavar="N", help="GPUs that it needs.")
+@click.option("--cpus", type=int, default=0, metavar="N", help="Processors that it needs.")
+@click.option("--mem", default="0", metavar="SIZE", help="Memory that it needs, such as 8G.")
+@click.option("--workers", "n_workers", type=int, default=1, metavar="N", help="Ranks that run it together [1].")
+@click.option("--timeout", metavar="TIME", help="End it after 90s, 2h, 1d.")
+@click.option("--retries", type=int, default=0, metavar="N", help="Run it again so often when it fails [0].")
+@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="For its environment; repeatable.")
+@click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where it runs [here].")
+@click.option("--no-snapshot", is_flag=True, help="Run the code in place, as it is when the task starts.")
+@click.option("--dry-run", is_flag=True, help="Only show the commands.")
+def submit(
+    session: Session,
+    words: tuple[str, ...],
+    queue: str | None,
+    name: str | None,
+    group: str | None,
+    project: str | None,
+    pairs: tuple[str, ...],
+    variables: tuple[str, ...],
+    grid: tuple[str, ...],
+    skip_existing: bool,
+    no_snapshot: bool,
+    dry_run: bool,
+    **about: Any,
+) -> None:
+    from paddock.queue.submission import submit_all
+
+    out = session.out
+    words = (_from_stdin(),) if words == ("-",) else words
+    points = sweep.expand(words, grid)
+    for key in sweep.unused(words, grid):
+        out.note(f"The command does not use {{{key}}}: its values are in the runs' configs only.")
+    config = {key: sweep.typed(value) for key, value in _pairs(pairs, "--config").items()}
+    home = source(session.home_option).home  # it need not exist yet
+    common = {
+        **about,
+        "project": project or "",
+        "group": group or (name or sweep_name(words) if grid else ""),
+        "env": _pairs(variables, "--env"),
+        "snapshot": not no_snapshot,
+    }
+    tasks = [
+        {**common, "cmd": p.command, "config": {**config, **p.config}, "name": _name(name, p.label, words)}
+        for p in points
+    ]
+    kept = _without_existing(session, home, tasks) if skip_existing else tasks
+    if dry_run:
+        _show(session, kept)
+        return
+    home.prepare()
+    made = submit_all(kept, queue=queue, home=home) if kept else []
+    for task in made:
+        out.bare(task.id)
+        out.note(f"{task.name or 'task'} ({task.id}) is in {task.queue}")
+    if len(kept) < len(tasks):
+        out.note(f"{many(len(tasks) - len(kept), 'task')} left out: there already.")
+    out.json({"tasks": [{"id": t.id, "name": t.name, "queue": str(t.queue), "check": str(t)} for t in made]})
+    if made:
+        out.line(" && ".join(map(str, made)))
+
+
+def sweep_name(words: Sequence[str]) -> str:
+    """What a person would call the command: its script, without what varies."""
+    parts = sweep.join(words).split()
+    found = next((part for part in parts if part.endswith((".py", ".sh"))), parts[0] if parts else "sweep")
+    return found.rpartition("/")[2].rpartition(".")[0] or found
+
+
+def _name(name: str | None, label: str, words: Sequence[str]) -> str:
+    if label:
+        return f"{name or sweep_name(words)} {label}"
+    return name or ""
+
+
+def _from_stdin() -> str:
+    text = sys.stdin.read().rstrip("\n") if sys.stdin is not None else ""
+    if not text.strip():
+        raise UsageError("There was no command on stdin.", hint="paddock submit - < job.sh")
+    return text
+
+
+def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
+    found = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"{option} {text!r} is no KEY=VALUE.", hint=f"Write {option} lr=0.1.")
+        found[key.strip()] = value
+    return found
+
+
+def _without_existing(session: Session, home: Home, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that no run of the same command and config is waiting for, at work on, or done with."""
+    from paddock.catalog.catalog import Catalog
+
+    if not home.path.is_dir():
+        return tasks
+    with Catalog.open(home) as catalog:
+        catalog.refresh()
+        known = {_likeness(run.command[-1:], run.config) for run in catalog.runs() if run.state in _EXISTING}
+    return [task for task in tasks if _likeness((task["cmd"],), task["config"]) not in known]
+
+
+_EXISTING = ("queued", "paused", "running", "finished")
+
+
+def _likeness(command: Sequence[str], config: Mapping[str, Any]) -> tuple[Any, ...]:
+    from paddock import wire
+
+    return (*command, wire.dumps(wire.plain(dict(sorted(config.items()))).value))
+
+
+def _show(session: Session, tasks: list[dict[str, Any]]) -> None:
+    session.out.json({"tasks": [{"name": t["name"], "command": t["cmd"], "config": t["config"]} for t in tasks]})
+    for task in tasks:
+        session.out.line(task["cmd"])
+    session.out.note(f"{many(len(tasks), 'task')} would be submitted.")

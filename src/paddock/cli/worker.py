@@ -1,0 +1,110 @@
+"""paddock worker: take tasks from queues and run them here."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from paddock import settings
+from paddock.cli.command import Session, verb
+from paddock.compare.view import source
+from paddock.errors import UsageError
+from paddock.queue.directory import find_queue
+from paddock.queue.lifecycle import Liveness
+from paddock.queue.submission import parse_seconds
+from paddock.record.layout import Home
+
+_HELP = """Take tasks from QUEUEs and run them here, until you stop it.
+
+\b
+  paddock worker                         the default queue, one task at a time
+  paddock worker gpu --gpus 0,1          two at once, a GPU each
+  paddock worker /shared/q --slots 4     a queue in any directory
+  paddock worker --no-persist            leave when there is nothing more to do
+  paddock worker --until 4h --drain      take no task that may not end in time
+
+Any number of workers, on any machines that share the directory. Ctrl-C, TERM or HUP give the running tasks back to
+the queue (a second one at once, without grace); removing the worker's file in QUEUE/workers/ does the same. Tasks
+inherit the worker's environment.
+"""
+
+
+@verb("worker", help=_HELP)
+@click.argument("queues", nargs=-1, metavar="[QUEUE]...")
+@click.option("--gpus", metavar="0,1", help="The GPUs to give out [CUDA_VISIBLE_DEVICES]; as many slots as GPUs.")
+@click.option("--slots", type=int, metavar="N", help="Tasks at once [1, or the number of --gpus].")
+@click.option("--one-task", is_flag=True, help="Leave after one task.")
+@click.option("--no-persist", is_flag=True, help="Leave when nothing runs and nothing can come.")
+@click.option("--until", metavar="TIME", help="Leave after 2h, 90m, 1d [the end of the Slurm job].")
+@click.option("--drain", is_flag=True, help="When it is to stop, let the running tasks finish first.")
+@click.option("--grace", metavar="TIME", default="30s", show_default=True, help="From SIGTERM to SIGKILL.")
+def worker(
+    session: Session,
+    queues: tuple[str, ...],
+    gpus: str | None,
+    slots: int | None,
+    one_task: bool,
+    no_persist: bool,
+    until: str | None,
+    drain: bool,
+    grace: str,
+) -> None:
+    from paddock.work.slots import from_options
+    from paddock.work.worker import Options, Worker
+
+    given = settings.load()
+    options = Options(
+        from_options(gpus, slots, os.environ),
+        one_task=one_task,
+        persist=not no_persist,
+        drain=drain,
+        until=_seconds_left(until),
+        grace=parse_seconds(grace),
+        liveness=_liveness(given),
+    )
+    home = source(session.home_option).home  # it need not exist yet
+    home.prepare()
+    found = [find_queue(name, home) for name in dict.fromkeys(queues or (given.queue,))]
+    works = Worker(home, found, options, _cache(given, home))
+    where = ", ".join(str(queue.path) for queue in found)
+    session.out.note(f"{works.name} works on {where} ({_room(options.slots)}). Ctrl-C gives its tasks back.")
+    code = works.run()
+    session.out.json({"worker": works.name, "tasks": works.taken, "stopped": works.stopping})
+    sys.exit(code)
+
+
+def _room(slots: tuple[int, tuple[str, ...]]) -> str:
+    tasks, gpus = slots
+    return f"{tasks} at once" + (f", GPUs {','.join(gpus)}" if gpus else "")
+
+
+def _seconds_left(until: str | None) -> float:
+    """What was asked for, else what is left of the Slurm job; 0 is for ever."""
+    if until:
+        return parse_seconds(until)
+    try:
+        end = float(os.environ["SLURM_JOB_END_TIME"])
+    except (KeyError, ValueError):
+        return 0.0
+    return max(end - time.time(), 1.0)
+
+
+def _liveness(given: settings.Settings) -> Liveness:
+    found = Liveness(given.lease_beat_seconds, given.lease_fence_seconds, given.lease_reclaim_seconds)
+    if not found.safe:
+        raise UsageError(
+            f"A lease of {found.beat:g}, {found.fence:g} and {found.reclaim:g} seconds is not safe.",
+            hint="lease_beat_seconds < lease_fence_seconds, and lease_reclaim_seconds at least 1.5 times the latter.",
+        )
+    return found
+
+
+def _cache(given: settings.Settings, home: Home) -> Path:
+    """Where code snapshots are unpacked, once for all tasks that run from them."""
+    from paddock.catalog.place import cache_directory, private_directory
+
+    return cache_directory(given.cache) or private_directory() or home.path / "cache"

@@ -1,0 +1,115 @@
+"""Submit and work from the command line, as a person does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def _work(program: Any, *options: str) -> None:
+    found = program("worker", "--no-persist", "--grace", "2s", *options)
+    assert found.code == 0, found.err
+
+
+def _file(program: Any, state: str, task: str, queue: str = "default") -> Path:
+    return program.home / "queues" / queue / state / task
+
+
+def test_a_submitted_command_runs_and_its_check_then_succeeds(program: Any) -> None:
+    submitted = program("submit", "--no-snapshot", "--", "echo", "it's $HOME; done")
+    check = submitted.out.strip()
+    assert subprocess.run(["/bin/sh", "-c", check]).returncode != 0
+    _work(program)
+    assert subprocess.run(["/bin/sh", "-c", check]).returncode == 0
+    (task,) = os.listdir(program.home / "queues/default/done")
+    assert program("logs", task).out == "it's $HOME; done\n"
+
+
+def test_a_check_that_is_printed_makes_another_task_wait(program: Any) -> None:
+    first = program("submit", "--no-snapshot", "--name", "first", "sleep 0.2; touch made")
+    second = program("submit", "--no-snapshot", "--chk", first.out.strip(), "--", "ls", "made")
+    assert second.code == 0
+    _work(program, "--slots", "2")
+    assert len(os.listdir(program.home / "queues/default/done")) == 2
+
+
+def test_a_sweep_is_one_task_for_each_combination_with_its_config(program: Any) -> None:
+    words = ("submit", "--no-snapshot", "--grid", "lr=1e-3,1e-4", "--grid", "seed=0..1", "--", "echo", "{lr}/{seed}")
+    assert len(program(*words).out.split("&&")) == 4
+    _work(program)
+    runs = program("ls", "--json").json["runs"]
+    assert sorted((run["config"]["lr"], run["config"]["seed"]) for run in runs) == [
+        (0.0001, 0),
+        (0.0001, 1),
+        (0.001, 0),
+        (0.001, 1),
+    ]
+    assert {run["state"] for run in runs} == {"finished"}
+    assert program(*words[:1], "--skip-existing", *words[1:]).out == ""
+    more = tuple(word.replace("0..1", "0..2") for word in words[1:])
+    assert len(program("submit", "--skip-existing", *more).out.split("&&")) == 2
+
+
+def test_a_command_of_many_lines_comes_from_stdin(program: Any) -> None:
+    process = program.start("submit", "--no-snapshot", "-q", "-")
+    task, _ = process.communicate("echo one\n---\n==== command\necho two\n")
+    _work(program)
+    file = _file(program, "done", task.strip())
+    output = program("logs", task.strip()).out
+    assert (output.startswith("one\n"), output.endswith("two\n")) == (True, True)
+    assert "echo one\n---\n==== command\necho two\n" in file.read_text()
+
+
+def test_the_code_is_frozen_at_submit(program: Any) -> None:
+    script = program.cwd / "say.sh"
+    script.write_text("echo before\n")
+    task = program("submit", "-q", "--", "sh", "say.sh").out.strip()
+    script.write_text("echo after\n")
+    _work(program)
+    assert program("logs", task).out == "before\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--grid", "lr", "--", "echo"), "no grid"),
+        (("--after", "a b", "--", "echo"), "no dependency"),
+        (("--mem", "much", "--", "echo"), "no amount of memory"),
+        (("--timeout", "soon", "--", "echo"), "no time span"),
+        (("--env", "X", "--", "echo"), "KEY=VALUE"),
+        (("-Q", "a b", "--", "echo"), "cannot be a queue's name"),
+        (("--gpus", "-1", "--", "echo"), "no whole number"),
+        (("  ",), "no command"),
+    ],
+)
+def test_a_mistake_is_a_sentence_and_nothing_is_queued(program: Any, words: tuple[str, ...], says: str) -> None:
+    found = program("submit", "--no-snapshot", *words)
+    assert found.code == 2
+    assert says in found.err
+    assert not list(program.home.glob("queues/*/queued/*"))
+
+
+def test_a_directory_that_is_no_queue_is_refused(program: Any) -> None:
+    (program.cwd / "photos").mkdir()
+    (program.cwd / "photos" / "cat.jpg").write_text("")
+    found = program("submit", "--no-snapshot", "-Q", "./photos", "--", "echo")
+    assert (found.code, "is no queue" in found.err) == (2, True)
+    assert os.listdir(program.cwd / "photos") == ["cat.jpg"]
+
+
+def test_a_queue_that_everybody_may_write_is_refused(program: Any) -> None:
+    program("submit", "--no-snapshot", "--", "echo")
+    os.chmod(program.home / "queues/default/queued", 0o777)
+    found = program("worker", "--no-persist")
+    assert found.code != 0
+    assert "chmod o-w" in found.err
+
+
+def test_a_queue_may_be_any_directory_even_with_a_space_in_its_name(program: Any) -> None:
+    check = program("submit", "--no-snapshot", "-Q", "./my queue", "--", "echo").out.strip()
+    _work(program, "./my queue")
+    assert subprocess.run(["/bin/sh", "-c", check], cwd="/").returncode == 0
