@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from paddock.errors import PaddockError
 from paddock.queue import lifecycle
@@ -29,12 +26,13 @@ from paddock.work.checks import Checks
 from paddock.work.codetree import work_directory
 from paddock.work.guard import Exited, Fenced, Guard, GuardDied
 from paddock.work.guarding import boot_time
+from paddock.work.reclaim import Reclaim
+from paddock.work.settle import End, settle
+from paddock.work.signals import Signals
 from paddock.work.slots import Slots, visible
 from paddock.work.waiting import Candidate, Waiting
 from paddock.work.wake import Wake
 
-POISON = 5  # a task that was lost with its worker so often is not given to another one
-RECLAIM_EVERY = 5.0  # seconds between looks at other workers
 IDLE_SECONDS, POLL_SECONDS = 5.0, 1.0  # between rounds: where the kernel wakes us, and where it does not
 BEAT_SECONDS = 5.0  # of the runs' journals
 DEFAULT_LIVENESS = Liveness()
@@ -64,14 +62,13 @@ class Worker:
         self.taken = 0
         self.stopping = ""
         self._renewed = 0.0
-        self._reclaimed = 0.0
         self._beat = 0.0
-        self._signals = 0
         for queue in queues:
             queue.prepare()
         self.queues = queues
         self.leases = [Lease(q.workers, self.name, ",".join(options.slots.gpus), options.slots.tasks) for q in queues]
-        self.watches = [Watch(q.workers, options.liveness.reclaim) for q in queues]
+        watches = [Watch(q.workers, options.liveness.reclaim) for q in queues]
+        self.reclaims = [Reclaim(q, w, self.name, self.say) for q, w in zip(queues, watches, strict=True)]
         self.waiting = [Waiting(q, self.say) for q in queues]
         directories = [q.directory(s) for q in queues for s in (QUEUED, ACTIVE, PAUSED)] + [q.workers for q in queues]
         self.wake = Wake(directories)
@@ -84,12 +81,12 @@ class Worker:
 
     def run(self) -> int:
         """Work until there is a reason to stop. 0 when all went well."""
-        restore = self._catch_signals()
+        self.signals = Signals()
         try:
             self.say("started")
             with selectors.DefaultSelector() as selector:
                 selector.register(self.guard.fileno(), selectors.EVENT_READ)
-                selector.register(self._wake_read, selectors.EVENT_READ)
+                selector.register(self.signals.fd, selectors.EVENT_READ)
                 if self.wake.fd >= 0:
                     selector.register(self.wake.fd, selectors.EVENT_READ)
                 while True:
@@ -98,18 +95,20 @@ class Worker:
                         break
                     selector.select(self._pause())
                     self.wake.drain()
-                    self._drain_signals()
+                    for name in self.signals.read():
+                        self.stop(f"signal {name}")
             return 0
         finally:
             self._leave()
-            restore()
+            self.signals.restore()
 
     def _round(self) -> None:
         self._renew()
         self._hear()
         self._look()
         if not self.stopping:
-            self._reclaim()
+            for reclaim in self.reclaims:
+                reclaim.look()
             self._start_some()
         self._beat_journals()
 
@@ -160,16 +159,16 @@ class Worker:
 
     def stop(self, why: str) -> None:
         """Take nothing more; give the running tasks back, or let them finish."""
-        if self.stopping and self._signals < 2:
+        at_once = self.signals.count > 1
+        if self.stopping and not at_once:
             return
         self.stopping = self.stopping or why
-        self.say(f"stopping: {why}")
-        if self.options.drain and self._signals < 2:
+        self.say(f"stopping{' at once' if at_once else ''}: {why}")
+        if self.options.drain and not at_once:
             return
         for key, (_, running) in self.running.items():
-            if not running.order:
-                running.order = "requeued"
-                self.guard.kill(key, 0.0 if self._signals > 1 else self.options.grace)
+            running.order = running.order or "requeued"
+            self.guard.kill(key, 0.0 if at_once else self.options.grace)
 
     # What the guard says
 
@@ -191,48 +190,16 @@ class Worker:
             process.kill_marked(key)
             running.order = running.order or "requeued"
             del self.running[key]
-            self._settle(queue, running, None, "its guard died", 0.0, 0)
+            self._settle(queue, running, End("requeued", "its guard died"))
 
     def _ended(self, queue: DirectoryQueue, running: Running, event: Exited) -> None:
         result, text = attempts.outcome(running, event.status, event.how)
-        self._settle(queue, running, event.status, event.reason or text, event.seconds, event.max_rss, result)
+        self._settle(queue, running, End(result, event.reason or text, event.status, event.seconds, event.max_rss))
 
-    def _settle(
-        self,
-        queue: DirectoryQueue,
-        running: Running,
-        status: int | None,
-        text: str,
-        seconds: float,
-        peak: int,
-        result: str = "requeued",
-    ) -> None:
-        """Write down what became of it, then move the file where it belongs."""
+    def _settle(self, queue: DirectoryQueue, running: Running, end: End) -> None:
         self.free = self.free.give_back(running.gpus)
-        attempts.finish(running, status, text)
-        note = attempts.attempt_note(running, self.name, result, text, seconds, peak)
-        self.say(f"{result} ({text}): {running.task.id}")
-        if result == "cancelled":
-            return  # its file is gone, or somebody else's
-        place = self._where(queue, running)
-        if place is None:
-            return
-        queue.append(place, render_attempt(note, running.file.fence))
-        queue.move(place, ended(place, self._destination(place, running, result)))
-
-    def _where(self, queue: DirectoryQueue, running: Running) -> Place | None:
-        listing = queue.list([ACTIVE, PAUSED, QUEUED, FAILED, DONE])
-        return next((p for p in listing.places if p.token == running.place.token and p.id == running.place.id), None)
-
-    def _destination(self, place: Place, running: Running, result: str) -> str:
-        if place.state not in (ACTIVE, PAUSED):
-            return place.state  # a person has said where it belongs
-        if result == "done":
-            return DONE
-        if result in ("requeued", "fenced"):
-            return QUEUED
-        failures = sum(a.outcome in ("failed", "timed out") for a in running.file.attempts)
-        return QUEUED if failures < running.task.retries else FAILED
+        self.say(f"{end.result} ({end.text}): {running.task.id}")
+        settle(queue, running, end, self.name)
 
     # What the directories say
 
@@ -267,45 +234,6 @@ class Worker:
         elif order in (Order.KILL, Order.DROP):
             running.order = "killed" if order is Order.KILL else "cancelled"
             self.guard.kill(key, 0.0)
-
-    # What others left behind
-
-    def _reclaim(self) -> None:
-        now = time.monotonic()
-        if now - self._reclaimed < RECLAIM_EVERY and self._reclaimed:
-            return
-        self._reclaimed = now
-        for queue, watch in zip(self.queues, self.watches, strict=True):
-            for place in queue.list().places:
-                if place.token is not None and place.token.worker != self.name and watch.is_dead(place.token.worker):
-                    self._take_over(queue, place)
-            self._bury(queue, watch)
-
-    def _take_over(self, queue: DirectoryQueue, place: Place) -> None:
-        """Give a dead worker's task back. First it becomes ours by name, so that only one does this."""
-        lost = place.token
-        assert lost is not None
-        ours = Token(self.name, lost.epoch + 1)
-        mine = place._replace(token=ours)
-        if not queue.move(place, mine):
-            return
-        process.kill_marked(f"{place.id}~{lost}")
-        state = {ACTIVE: QUEUED, CHECKING: QUEUED}.get(place.state, place.state)
-        if place.state in (ACTIVE, PAUSED):
-            file = queue.read(mine)
-            note = Attempt(number=len(file.attempts) + 1, worker=lost.worker, outcome="lost", exit="its worker died")
-            queue.append(mine, render_attempt(note, file.fence))
-            if file.losses + 1 >= POISON and state == QUEUED:
-                state = FAILED
-        self.say(f"taken over from {lost.worker}: {place.id} goes to {state}")
-        queue.move(mine, ended(mine, state))
-
-    def _bury(self, queue: DirectoryQueue, watch: Watch) -> None:
-        """Remove the files of workers that are dead and own nothing any more."""
-        owners = {p.token.worker for p in queue.list().places if p.token is not None}
-        for name in os.listdir(queue.workers):
-            if name != self.name and name not in owners and not name.startswith(".") and watch.is_dead(name):
-                (queue.workers / name).unlink(missing_ok=True)
 
     # What may start
 
@@ -355,7 +283,7 @@ class Worker:
             directory = work_directory(file.task, self.home, running.run, self.cache)
             output = os.open(running.output, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except (PaddockError, OSError) as error:
-            self._settle(queue, running, None, f"not run: {error}", 0.0, 0, "failed")
+            self._settle(queue, running, End("failed", f"not run: {error}"))
             return
         try:
             environ = attempts.environment(running, self.home, visible(file.task, gpus, self.options.slots.tasks))
@@ -366,33 +294,7 @@ class Worker:
             os.close(output)
         self.say(f"running: {mine.id}")
 
-    # Signals, and the end
-
-    def _catch_signals(self) -> Callable[[], None]:
-        self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-
-        def caught(number: int, frame: FrameType | None) -> None:
-            self._signals += 1
-            os.write(self._wake_write, bytes([number]))
-
-        numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-        before = {number: signal.signal(number, caught) for number in numbers}
-
-        def restore() -> None:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-            os.close(self._wake_read)
-            os.close(self._wake_write)
-
-        return restore
-
-    def _drain_signals(self) -> None:
-        try:
-            numbers = os.read(self._wake_read, 64)
-        except BlockingIOError:
-            return
-        if numbers:
-            self.stop(f"signal {signal.Signals(numbers[0]).name.removeprefix('SIG')}")
+    # The end
 
     def _leave(self) -> None:
         self.checks.close()
