@@ -25,6 +25,7 @@ from paddock.record.layout import Home
 SENTINEL = ".paddock-queue"
 _ASIDE = ".submit"
 _SYNC_THREADS = 8  # fsyncs that wait together share the disk's commits
+DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE, errno.EIO, errno.ETIMEDOUT}  # they may pass
 _AWAY = {errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENODEV, errno.ENOTCONN, errno.EHOSTDOWN}
 
 
@@ -188,13 +189,18 @@ class DirectoryQueue:
         """Add to a task's file, on the disk before this returns. Only for who holds its token."""
         descriptor = os.open(self.file(place), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         try:
-            if os.fstat(descriptor).st_size:
+            size = os.fstat(descriptor).st_size
+            if size:
                 with open(self.file(place), "rb") as file:
                     file.seek(-1, os.SEEK_END)
                     if file.read(1) != b"\n":
                         data = b"\n" + data
-            files.write_all(descriptor, data)
-            os.fdatasync(descriptor)
+            try:
+                files.write_all(descriptor, data)
+                os.fdatasync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, size)  # half a note would be read as one, and then comes the whole one
+                raise
         finally:
             os.close(descriptor)
 

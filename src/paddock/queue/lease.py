@@ -13,6 +13,7 @@ looked for, so a killed worker is known at once.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -37,22 +38,30 @@ class Identity(NamedTuple):
     boot: str
     gpus: str = ""
     slots: int = 1
+    machine: str = ""  # two machines may have one name, such as "localhost"
+    space: str = ""  # the pid namespace: in another one a pid says nothing
+    guard: str = ""  # pid and start time of the process that ends the tasks when the worker is gone
 
 
 class Lease:
     """Held by the worker itself."""
 
-    def __init__(self, directory: Path, worker: str, gpus: str = "", slots: int = 1) -> None:
+    def __init__(self, directory: Path, worker: str, gpus: str = "", slots: int = 1, guard: int = 0) -> None:
         self.path = directory / worker
         self.beats = 0
-        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
-        self._fd = os.open(self.path, flags, 0o644)
         head = (
             f"{_beat_line(0)}host: {socket.gethostname()}\npid: {os.getpid()}\nstart: {start_ticks(os.getpid())}\n"
-            f"boot: {boot_id()}\ngpus: {gpus}\nslots: {slots}\n\n"
+            f"boot: {boot_id()}\ngpus: {gpus}\nslots: {slots}\nmachine: {machine_id()}\nspace: {pid_space()}\n"
         )
-        files.write_all(self._fd, head.encode())
-        os.fsync(self._fd)
+        if guard:
+            head += f"guard: {guard} {start_ticks(guard)}\n"
+        self._fd = self._create(f"{head}\n".encode())
+
+    def _create(self, data: bytes) -> int:
+        descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        files.write_all(descriptor, data)
+        os.fsync(descriptor)
+        return descriptor
 
     def renew(self) -> bool:
         """Show that we live; True when the disk took it. The file's name is looked for in a listing: False for
@@ -72,6 +81,17 @@ class Lease:
         except OSError:
             return True
 
+    def put_back(self) -> None:
+        """Show again that we live, after somebody has removed the file to stop us: while our last tasks end, others
+        must not take them."""
+        try:
+            data = os.pread(self._fd, os.fstat(self._fd).st_size, 0)
+            fresh = self._create(data)
+        except OSError:  # it is there again, or the disk refuses: then the guard ends the tasks in time
+            return
+        os.close(self._fd)
+        self._fd = fresh
+
     def log(self, text: str) -> None:
         line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode("utf-8", "replace")
         try:
@@ -80,9 +100,12 @@ class Lease:
         except OSError:
             pass  # a log line is not worth a task
 
-    def drop(self) -> None:
+    def drop(self, *, leave: bool = False) -> None:
+        """`leave` it when a task could not be given back: that its worker is dead must be seen from something."""
         os.close(self._fd)
-        self.path.unlink(missing_ok=True)
+        if not leave:
+            with contextlib.suppress(OSError):
+                self.path.unlink()
 
 
 def _beat_line(number: int) -> str:
@@ -116,6 +139,9 @@ def read_identity(path: Path) -> Identity | None:
         found.get("boot", ""),
         found.get("gpus", ""),
         int(slots) if slots.isdigit() else 1,
+        found.get("machine", ""),
+        found.get("space", ""),
+        found.get("guard", ""),
     )
 
 
@@ -125,16 +151,13 @@ class Watch:
     def __init__(self, directory: Path, reclaim: float) -> None:
         self._directory, self._reclaim = directory, reclaim
         self._changed: dict[str, tuple[int, float]] = {}  # worker -> beat, and when we saw it become that
-        self._host, self._boot = socket.gethostname(), boot_id()
+        self._host, self._machine, self._boot, self._space = socket.gethostname(), machine_id(), boot_id(), pid_space()
 
     def is_dead(self, worker: str) -> bool:
+        now = _clock()  # before the reading: whoever is stopped between the two must not see an old beat as a late one
         identity = read_identity(self._directory / worker)
-        if identity is not None and identity.host == self._host and self._boot and identity.boot:
-            if identity.boot != self._boot:
-                return True
-            if not exists(identity.pid, identity.start):
-                return True
-        now = _clock()
+        if identity is not None and self._is_gone(identity):
+            return True
         beat = identity.beat if identity is not None else -1
         known = self._changed.get(worker)
         if known is None or known[0] != beat:
@@ -142,10 +165,36 @@ class Watch:
             return False
         return now - known[1] > self._reclaim
 
+    def _is_gone(self, found: Identity) -> bool:
+        """Whether a worker of this machine has ended, and its guard too: until then its tasks are being ended."""
+        if (found.host, found.machine) != (self._host, self._machine) or not self._boot or not found.boot:
+            return False
+        if found.boot != self._boot:
+            return True
+        if found.space != self._space or exists(found.pid, found.start):
+            return False
+        pid, _, start = found.guard.partition(" ")
+        return not (pid.isdigit() and exists(int(pid), start))
+
     def silence(self, worker: str) -> float:
         """For how long we have seen no sign of it."""
         known = self._changed.get(worker)
         return _clock() - known[1] if known else 0.0
+
+
+def machine_id() -> str:
+    """The same for ever; "" where the system does not say."""
+    try:
+        return Path("/etc/machine-id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def pid_space() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""
 
 
 def _clock() -> float:

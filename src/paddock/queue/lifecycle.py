@@ -24,6 +24,7 @@ from paddock.queue.task import Dependency
 QUEUED, CHECKING, ACTIVE, DONE, FAILED, PAUSED = "queued", "checking", "active", "done", "failed", "paused"
 STATES = (QUEUED, CHECKING, ACTIVE, DONE, FAILED, PAUSED)
 OWNED = (CHECKING, ACTIVE)  # a file here belongs to a worker
+POISON = 5  # a task that was lost with its worker so often in a row is not given to another one
 
 _NAME = re.compile(
     r"(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)(?:@(?P<priority>-?\d{1,9}))?(?:~(?P<worker>[A-Za-z0-9-]+)\.(?P<epoch>\d+))?"
@@ -109,6 +110,25 @@ def judge(mine: Token, found: Iterable[Place], *, stopped: bool, sure: bool, mis
             return Order.KEEP if stopped else Order.STOP
         return Order.KILL
     return Order.DROP if sure and misses >= 1 else Order.KEEP
+
+
+def destination(state: str, outcome: str, failures: int, retries: int) -> str:
+    """Where a file goes after an attempt; `failures` are those of earlier attempts. Where a person has put it is where
+    it belongs, except that nothing stays with a worker that is through with it."""
+    if state not in (*OWNED, PAUSED):
+        return state
+    if outcome == "done":
+        return DONE
+    if outcome in ("failed", "timed out"):
+        return QUEUED if failures < retries else FAILED
+    return PAUSED if state == PAUSED else QUEUED
+
+
+def after_loss(state: str, losses: int) -> str:
+    """The same for a task that was lost with its worker, now for the how-manieth time in a row."""
+    if state not in OWNED:
+        return state
+    return FAILED if losses >= POISON else QUEUED
 
 
 class Verdict(NamedTuple):

@@ -177,7 +177,7 @@ def read(data: bytes, file_name: str) -> TaskFile:
     if len(commands) != 1:
         raise Damaged(f"{file_name} has {len(commands)} commands.", hint=f"It needs one line `==== command {fence}`.")
     fields = {key: _field(key, value, file_name) for key, value in _lines(header, file_name) if key in _HEADER}
-    fields.setdefault("id", file_name)
+    fields["id"] = file_name  # also of a copy that somebody made: two tasks must not be one run
     check = next((body for kind, body in sections if kind == "check"), "")
     try:
         task = msgspec.convert({**fields, "command": commands[0], "check": check}, Task, strict=False)

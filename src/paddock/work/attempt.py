@@ -37,7 +37,8 @@ class Running:
     started: float = field(default_factory=time.time)
     oom_before: int = field(default_factory=oom_kills)
     stopped: bool = False
-    misses: int = 0
+    misses: int = 0  # clean listings without its file
+    missed: float = 0.0  # when the last of them was
     order: str = ""  # why we are killing it: cancelled, moved, requeued, fenced
     beats: int = 0
 
@@ -131,7 +132,7 @@ def outcome(running: Running, status: int, how: str) -> tuple[str, str]:
         text = "out of memory" if killed else f"signal {name}"
     else:
         text = f"exit code {os.WEXITSTATUS(status)}"
-    if running.order:
+    if running.order and not (running.order == "requeued" and how == "itself"):  # it was over before it heard of it
         return running.order, text
     if how in ("timed out", "fenced"):
         return how, text

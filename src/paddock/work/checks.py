@@ -49,6 +49,10 @@ class Checks:
     def busy(self) -> bool:
         return bool(self._running)
 
+    @property
+    def pids(self) -> set[int]:
+        return {running.process.pid for running in self._running.values()}
+
     def _collect(self) -> None:
         now = time.monotonic()
         for key, running in list(self._running.items()):

@@ -8,7 +8,6 @@ time: when the worker says so, when the worker is gone, when the worker's lease 
 from __future__ import annotations
 
 import array
-import ctypes
 import fcntl
 import gc
 import json
@@ -31,10 +30,8 @@ from paddock.work.process import Process
 MESSAGE_BYTES = 1 << 16
 LEFTOVER_GRACE = 1.0  # seconds that processes have which a task left behind when it ended by itself
 _TICK = 1.0  # seconds at most between two looks at the fence: a timer does not run while a laptop sleeps
-_PR_SET_CHILD_SUBREAPER = 36
 _NOT_STARTED = 127 << 8  # the wait status of a shell that could not find a command
 _IGNORED = ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "PIPE", "TSTP", "TTIN", "TTOU")
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class GuardProcess:
@@ -354,7 +351,7 @@ def run(channel: socket.socket, fence: float, use_cgroups: bool) -> None:
         warnings.simplefilter("ignore")
         os.setsid()  # Ctrl-C and Ctrl-Z in the worker's terminal are not meant for us
         os.chdir("/")
-        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        process.adopt_orphans()
         for name in _IGNORED:
             signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_IGN)
         guard = GuardProcess(_keep_only(channel), fence, use_cgroups)

@@ -6,10 +6,11 @@ other files wait for a lock that a process stuck on a dead disk may hold.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import NamedTuple
 
 from paddock.work import cgroup
@@ -17,6 +18,8 @@ from paddock.work import cgroup
 MARKER = "PADDOCK_TASK_TOKEN"
 PATIENCE = 15.0  # seconds after which a killed process that waits for a device is taken for dead
 _TRIES = 20  # scans after which a tree that grows faster than we stop it is killed as far as it is known
+_PR_SET_CHILD_SUBREAPER = 36
+_libc = ctypes.CDLL(None, use_errno=True)
 _CATCHABLE = [number for number in signal.valid_signals() if number not in (signal.SIGKILL, signal.SIGSTOP)]
 
 
@@ -160,6 +163,26 @@ def kill_marked(token: str, grace: float = 0.0) -> int:
     if group is not None:
         group.remove()
     return len(ended)
+
+
+def adopt_orphans() -> None:
+    """From now on what loses its parent below us comes to us."""
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def kill_adopted(since: int, known: Set[int]) -> None:
+    """End everything below us that is not older than that tick and not one of the known children: what a guard that
+    was killed has left to us, whatever it did to its session and its environment."""
+
+    def adopted() -> list[Process]:
+        processes = table()
+        mine = [pid for pid in children(os.getpid()) if pid not in known]
+        return tree([pid for pid in mine if pid in processes and processes[pid].start >= since], processes)
+
+    deadline = time.monotonic() + PATIENCE
+    while (found := adopted()) and time.monotonic() < deadline:
+        kill(found, adopted)
+        time.sleep(0.01)
 
 
 def kill(found: Iterable[Process], again: Callable[[], Iterable[Process]]) -> set[Process]:

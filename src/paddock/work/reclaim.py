@@ -1,62 +1,131 @@
-"""What dead workers left behind: their tasks go back to the queue, their files go away."""
+"""What dead workers left behind: their tasks go back to the queue, or where they belong; their files are removed."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
-from paddock.queue.directory import DirectoryQueue
+from paddock.errors import Damaged
+from paddock.queue.directory import DirectoryQueue, Listing
 from paddock.queue.lease import Watch
-from paddock.queue.lifecycle import ACTIVE, CHECKING, FAILED, PAUSED, QUEUED, Place, Token, ended
-from paddock.queue.task import Attempt, render_attempt
+from paddock.queue.lifecycle import (
+    ACTIVE,
+    CHECKING,
+    OWNED,
+    PAUSED,
+    QUEUED,
+    Place,
+    Token,
+    after_loss,
+    destination,
+    ended,
+)
+from paddock.queue.task import Attempt, TaskFile, render_attempt
 from paddock.work import process
 
-POISON = 5  # a task that was lost with its worker so often is not given to another one
 EVERY = 5.0  # seconds between looks at other workers
 
 
 class Reclaim:
-    def __init__(self, queue: DirectoryQueue, watch: Watch, worker: str, say: Callable[[str], None]) -> None:
-        self._queue, self._watch, self._worker, self._say = queue, watch, worker, say
-        self._looked = -EVERY
+    """One queue's, as one worker sees to it."""
 
-    def look(self) -> None:
+    def __init__(self, queue: DirectoryQueue, watch: Watch, worker: str, say: Callable[[str], None]) -> None:
+        self.queue, self.watch, self.worker = queue, watch, worker
+        self._say = say
+        self._looked = -EVERY
+        self._ownerless: set[Place] = set()  # at the last look
+        self._owners: set[str] = set()
+
+    def look(self, busy: Set[str]) -> None:
+        """`busy` are the keys of the tasks that this worker has in hand: what else bears its name has slipped out of
+        its hands, when a disk refused, and is taken up again like a dead worker's."""
         now = time.monotonic()
         if now - self._looked < EVERY:
             return
         self._looked = now
-        for place in self._queue.list().places:
-            if (
-                place.token is not None
-                and place.token.worker != self._worker
-                and self._watch.is_dead(place.token.worker)
-            ):
-                self._take_over(place)
-        self._bury()
+        listing = self.queue.list()
+        dead: dict[str, bool] = {self.worker: True}
+        for place in listing.places:
+            if place.token is None or f"{place.id}~{place.token}" in busy:
+                continue
+            owner = place.token.worker
+            if owner not in dead:
+                dead[owner] = self.watch.is_dead(owner)
+            if dead[owner]:
+                self._try(place, self._take)
+        self._free(listing)
+        if listing.sure:
+            self._bury(listing)
 
-    def _take_over(self, place: Place) -> None:
-        """Give a dead worker's task back. First it becomes ours by name, so that only one does this."""
+    def _try(self, place: Place, act: Callable[[Place], None]) -> None:
+        """A disk that refuses is asked again at the next look; a file that is gone was somebody's wish."""
+        try:
+            act(place)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            self._say(f"{place.path} cannot be taken over now ({error.strerror})")
+
+    def _take(self, place: Place) -> None:
+        """First it becomes ours by name, so that only one does this. Its epoch stays: it is that of the note."""
         lost = place.token
         assert lost is not None
-        mine = place._replace(token=Token(self._worker, lost.epoch + 1))
-        if not self._queue.move(place, mine):
+        mine = place._replace(token=Token(self.worker, lost.epoch))
+        if mine != place and not self.queue.move(place, mine):
             return
         process.kill_marked(f"{place.id}~{lost}")
-        state = {ACTIVE: QUEUED, CHECKING: QUEUED}.get(place.state, place.state)
-        if place.state in (ACTIVE, PAUSED):
-            file = self._queue.read(mine)
-            note = Attempt(number=len(file.attempts) + 1, worker=lost.worker, outcome="lost", exit="its worker died")
-            self._queue.append(mine, render_attempt(note, file.fence))
-            if file.losses + 1 >= POISON and state == QUEUED:
-                state = FAILED
-        self._say(f"taken over from {lost.worker}: {place.id} goes to {state}")
-        self._queue.move(mine, ended(mine, state))
+        try:
+            state = self._note(mine, self.queue.read(mine), lost)
+        except Damaged:  # edited beyond recognition: it waits where a person will see it
+            state = after_loss(mine.state, 0)
+        if self.queue.move(mine, ended(mine, state)):
+            self._say(f"taken over from {lost.worker}: {place.id} goes to {state}")
 
-    def _bury(self) -> None:
-        """Remove the files of workers that are dead and own nothing any more."""
-        owners = {p.token.worker for p in self._queue.list().places if p.token is not None}
-        for name in os.listdir(self._queue.workers):
-            known = name == self._worker or name in owners or name.startswith(".")
-            if not known and self._watch.is_dead(name):
-                (self._queue.workers / name).unlink(missing_ok=True)
+    def _note(self, mine: Place, file: TaskFile, lost: Token) -> str:
+        """Write down that the attempt was lost, and say where the task goes. One that had noted how it ended, and was
+        killed before it could move its file, is not run again."""
+        last = file.attempts[-1] if file.attempts else None
+        if last is not None and last.number == lost.epoch and last.outcome != "started":
+            if last.outcome == "lost":
+                return after_loss(mine.state, file.losses)
+            failures = sum(attempt.outcome in ("failed", "timed out") for attempt in file.attempts[:-1])
+            return destination(mine.state, last.outcome, failures, file.task.retries)
+        if mine.state == CHECKING:
+            return QUEUED
+        outcome = "lost" if mine.state in (ACTIVE, PAUSED) else "killed"
+        note = Attempt(number=lost.epoch, worker=lost.worker, outcome=outcome, exit="its worker died")
+        self.queue.append(mine, render_attempt(note, file.fence))
+        return after_loss(mine.state, file.losses + 1)
+
+    def _free(self, listing: Listing) -> None:
+        """A file that somebody put where running tasks are, but that no worker has, waits for one. Not at first sight,
+        and not roach's: its workers put no name on what they run."""
+        found = {p for p in listing.places if p.token is None and p.state in OWNED}
+        for place in found & self._ownerless:
+            self._try(place, self._give)
+        self._ownerless = found
+
+    def _give(self, place: Place) -> None:
+        try:
+            if self.queue.read(place).roach:
+                return
+        except Damaged:
+            return
+        if self.queue.move(place, ended(place, QUEUED)):
+            self._say(f"{place.path} had no worker: it goes to {QUEUED}")
+
+    def _bury(self, listing: Listing) -> None:
+        """Remove the files of workers that are dead and own nothing any more, at two looks: a file that is being moved
+        may be missing in one."""
+        owners = {p.token.worker for p in listing.places if p.token is not None}
+        kept, self._owners = owners | self._owners, owners
+        try:
+            names = os.listdir(self.queue.workers)
+        except OSError:
+            return
+        for name in names:
+            if name != self.worker and name not in kept and not name.startswith(".") and self.watch.is_dead(name):
+                with contextlib.suppress(OSError):
+                    os.unlink(self.queue.workers / name)

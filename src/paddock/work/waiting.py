@@ -32,7 +32,8 @@ class Waiting:
         self._say = say
         self._known: dict[str, Known] = {}
         self._places: list[Place] = []
-        self._states: dict[str, str] = {}
+        self._states: dict[str, str] | None = None
+        self._seen: dict[str, str] | None = None  # at the last listing
         self._states_at = -1e9
         self.stale = True
 
@@ -63,18 +64,26 @@ class Waiting:
         """(whether its dependencies are fulfilled, why they never will be)."""
         if not candidate.file.task.after:
             return True, ""
-        found = settle(candidate.file.task.after, self._all_states())
+        states = self._all_states()
+        if states is None:  # nobody knows, and nobody fails for that
+            return False, ""
+        found = settle(candidate.file.task.after, states)
         return found.ready, found.doomed
 
-    def _all_states(self) -> dict[str, str]:
+    def _all_states(self) -> dict[str, str] | None:
         now = time.monotonic()
         if now - self._states_at > STATES_SECONDS:
-            # In the order a task goes through them: one that moves on between two listings is seen at least once.
-            listing = self.queue.list([QUEUED, PAUSED, CHECKING, ACTIVE, FAILED, DONE])
-            if listing.sure:
-                self._states = {p.id: p.state for p in listing.places}
-                self._states_at = now
+            found = self._list_states()
+            if found is not None:
+                before = self._seen if self._seen is not None else self._list_states()
+                # A listing may miss a file that is being moved back, two in a row do not.
+                self._states, self._seen, self._states_at = {**(before or {}), **found}, found, now
         return self._states
+
+    def _list_states(self) -> dict[str, str] | None:
+        # In the order a task goes through them: one that moves on between two listings is seen at least once.
+        listing = self.queue.list([QUEUED, PAUSED, CHECKING, ACTIVE, FAILED, DONE])
+        return {p.id: p.state for p in listing.places} if listing.sure else None
 
     def _read(self, place: Place) -> TaskFile | None:
         try:

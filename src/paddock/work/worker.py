@@ -6,19 +6,21 @@ this loop and nothing else: the guard, which touches no disk, then ends the task
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.errors import PaddockError
+from paddock.errors import Damaged, PaddockError
 from paddock.queue import lifecycle
-from paddock.queue.directory import DirectoryQueue
+from paddock.queue.directory import DISK_ERRORS, DirectoryQueue
 from paddock.queue.lease import Lease, Watch, worker_name
-from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Liveness, Order, Place, Token, ended
-from paddock.queue.task import Attempt, TaskFile, render_attempt
+from paddock.queue.lifecycle import ACTIVE, CHECKING, FAILED, PAUSED, QUEUED, Liveness, Order, Place, Token, ended
+from paddock.queue.task import Attempt, render_attempt
 from paddock.record.layout import Home
+from paddock.record.process import start_ticks
 from paddock.work import attempt as attempts
 from paddock.work import process
 from paddock.work.attempt import Running
@@ -27,7 +29,7 @@ from paddock.work.codetree import work_directory
 from paddock.work.guard import Exited, Fenced, Guard, GuardDied
 from paddock.work.guarding import boot_time
 from paddock.work.reclaim import Reclaim
-from paddock.work.settle import End, settle
+from paddock.work.settle import LOOK, End, Settling
 from paddock.work.signals import Signals
 from paddock.work.slots import Slots, visible
 from paddock.work.waiting import Candidate, Waiting
@@ -35,6 +37,9 @@ from paddock.work.wake import Wake
 
 IDLE_SECONDS, POLL_SECONDS = 5.0, 1.0  # between rounds: where the kernel wakes us, and where it does not
 BEAT_SECONDS = 5.0  # of the runs' journals
+MISS_SECONDS = 0.25  # between two listings without a file before it counts as removed: an editor's save takes less
+TROUBLE_SECONDS = 5.0  # nothing is begun for so long after a disk has refused
+LAST_TRIES_SECONDS = 30.0  # for results that the disk does not take, when the worker has to leave
 DEFAULT_LIVENESS = Liveness()
 
 
@@ -53,6 +58,7 @@ class Options:
 class Worker:
     def __init__(self, home: Home, queues: list[DirectoryQueue], options: Options, cache: Path) -> None:
         self.home, self.options, self.cache = home, options, cache
+        process.adopt_orphans()  # should the guard be killed, its tasks come to us
         self.guard = Guard.start(options.liveness.fence)  # before anything else: it forks
         self.name = worker_name(",".join(options.slots.gpus))
         self.free = options.slots
@@ -63,12 +69,16 @@ class Worker:
         self.stopping = ""
         self._renewed = 0.0
         self._beat = 0.0
+        self._trouble = -1e9  # when a disk refused
+        self._stopped = 0.0  # when we began to stop
         for queue in queues:
             queue.prepare()
         self.queues = queues
-        self.leases = [Lease(q.workers, self.name, ",".join(options.slots.gpus), options.slots.tasks) for q in queues]
+        gpus, tasks = ",".join(options.slots.gpus), options.slots.tasks
+        self.leases = [Lease(q.workers, self.name, gpus, tasks, self.guard.pid) for q in queues]
         watches = [Watch(q.workers, options.liveness.reclaim) for q in queues]
         self.reclaims = [Reclaim(q, w, self.name, self.say) for q, w in zip(queues, watches, strict=True)]
+        self.settling = Settling(self.name, self.say)
         self.waiting = [Waiting(q, self.say) for q in queues]
         directories = [q.directory(s) for q in queues for s in (QUEUED, ACTIVE, PAUSED)] + [q.workers for q in queues]
         self.wake = Wake(directories)
@@ -106,15 +116,18 @@ class Worker:
         self._renew()
         self._hear()
         self._look()
+        self.settling.work()
         if not self.stopping:
             for reclaim in self.reclaims:
-                reclaim.look()
+                reclaim.look({*self.running, *self.settling.keys})
             self._start_some()
         self._beat_journals()
 
     def _over(self) -> bool:
         if self.running:
             return False
+        if self.settling:
+            return bool(self.stopping) and time.monotonic() - self._stopped > LAST_TRIES_SECONDS
         if self.stopping:
             return True
         if self.options.one_task and self.taken:
@@ -129,6 +142,8 @@ class Worker:
     def _pause(self) -> float:
         if self.checks.busy:
             return 0.05
+        if self.settling or any(running.misses for _, running in self.running.values()):
+            return MISS_SECONDS
         waits = any(len(w) for w in self.waiting)
         return IDLE_SECONDS if self.wake.fd >= 0 and not waits else POLL_SECONDS
 
@@ -144,8 +159,10 @@ class Worker:
         if all(renewed):
             self._renewed = now
             self.guard.renew(at)
-        if not all(lease.is_wanted() for lease in self.leases):
-            self.stop("its worker file was removed")
+        for lease in self.leases:
+            if not lease.is_wanted():
+                self.stop("its worker file was removed")
+                lease.put_back()
         if self.options.until and now - self.started > self.options.until:
             self.stop("its time is over")
 
@@ -163,6 +180,7 @@ class Worker:
         if self.stopping and not at_once:
             return
         self.stopping = self.stopping or why
+        self._stopped = self._stopped or time.monotonic()
         self.say(f"stopping{' at once' if at_once else ''}: {why}")
         if self.options.drain and not at_once:
             return
@@ -186,8 +204,11 @@ class Worker:
     def _guard_died(self) -> None:
         self.say("the guard died: tasks are ended and given back")
         self.stopping = "its guard died"
-        for key, (queue, running) in list(self.running.items()):
+        self._stopped = self._stopped or time.monotonic()
+        for key in self.running:
             process.kill_marked(key)
+        process.kill_adopted(int(start_ticks(os.getpid()) or 0), self.checks.pids)
+        for key, (queue, running) in list(self.running.items()):
             running.order = running.order or "requeued"
             del self.running[key]
             self._settle(queue, running, End("requeued", "its guard died"))
@@ -199,7 +220,7 @@ class Worker:
     def _settle(self, queue: DirectoryQueue, running: Running, end: End) -> None:
         self.free = self.free.give_back(running.gpus)
         self.say(f"{end.result} ({end.text}): {running.task.id}")
-        settle(queue, running, end, self.name)
+        self.settling.add(queue, running, end)
 
     # What the directories say
 
@@ -209,8 +230,7 @@ class Worker:
             listing = queue.list([ACTIVE, PAUSED])
             here = {(p.id, p.token) for p in listing.places}
             if any((r.place.id, r.place.token) not in here for _, r in mine):
-                # In the order in which a file can be moved under our eyes, and the likeliest last.
-                listing = queue.list([QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE])
+                listing = queue.list(LOOK)
             for key, running in mine:
                 self._obey(key, running, listing.places, listing.sure)
 
@@ -222,7 +242,11 @@ class Worker:
         assert token is not None
         order = lifecycle.judge(token, found, stopped=running.stopped, sure=sure, misses=running.misses)
         present = any(p.token == token for p in found)
-        running.misses = 0 if present else running.misses + (1 if sure else 0)
+        now = time.monotonic()
+        if present:
+            running.misses = 0
+        elif sure and now - running.missed >= MISS_SECONDS:
+            running.misses, running.missed = running.misses + 1, now
         if order is Order.STOP:
             self.guard.stop(key)
             running.stopped = True
@@ -238,7 +262,9 @@ class Worker:
     # What may start
 
     def _start_some(self) -> None:
-        if self.options.one_task and self.taken:
+        if (self.options.one_task and self.taken) or self.settling:
+            return
+        if time.monotonic() - self._trouble < TROUBLE_SECONDS:
             return
         if self.options.until and time.monotonic() - self.started > self.options.until - self.options.margin:
             return
@@ -263,36 +289,62 @@ class Worker:
 
     def _fail_unrun(self, queue: DirectoryQueue, candidate: Candidate, why: str) -> None:
         token = Token(self.name, len(candidate.file.attempts) + 1)
-        mine = queue.claim(candidate.place, token)
-        if mine is not None:
-            note = Attempt(number=token.epoch, worker=self.name, outcome="failed", exit=f"not run: {why}")
-            queue.append(mine, render_attempt(note, candidate.file.fence))
-            queue.move(mine, ended(mine, FAILED))
-            self.say(f"failed (not run: {why}): {mine.id}")
+        try:
+            mine = queue.claim(candidate.place, token)
+            if mine is not None:
+                note = Attempt(number=token.epoch, worker=self.name, outcome="failed", exit=f"not run: {why}")
+                queue.append(mine, render_attempt(note, candidate.file.fence))
+                queue.move(mine, ended(mine, FAILED))
+                self.say(f"failed (not run: {why}): {mine.id}")
+        except OSError as error:
+            self._refused(candidate.place, error)
+
+    def _refused(self, place: Place, error: OSError) -> None:
+        """A disk refused. What is ours by now is given back at the next look at what was left behind."""
+        if isinstance(error, FileNotFoundError):
+            return  # a person was faster
+        self.say(f"{place.id} cannot be begun now ({error.strerror})")
+        self._trouble = time.monotonic()
 
     def _start(self, queue: DirectoryQueue, candidate: Candidate) -> None:
         token = Token(self.name, len(candidate.file.attempts) + 1)
-        mine = queue.claim(candidate.place, token)
-        if mine is None:
+        mine = None
+        try:
+            mine = queue.claim(candidate.place, token)
+            if mine is None:
+                return
+            file = queue.read(mine)  # it may have been edited between the look and the claim
+            running = attempts.begin(self.home, mine, file, self.name, self.free.take(file.task)[1])
+        except (Damaged, OSError) as error:
+            if isinstance(error, OSError):
+                self._refused(candidate.place, error)
+            if mine is not None:
+                with contextlib.suppress(OSError):
+                    queue.move(mine, ended(mine, QUEUED))
             return
         self.taken += 1
-        file: TaskFile = queue.read(mine)  # it may have been edited between the look and the claim
-        self.free, gpus = self.free.take(file.task)
-        running = attempts.begin(self.home, mine, file, self.name, gpus)
+        self.free, _ = self.free.take(file.task)
+        self._launch(queue, running)
+
+    def _launch(self, queue: DirectoryQueue, running: Running) -> None:
+        task = running.task
         try:
-            directory = work_directory(file.task, self.home, running.run, self.cache)
+            directory = work_directory(task, self.home, running.run, self.cache)
             output = os.open(running.output, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except (PaddockError, OSError) as error:
-            self._settle(queue, running, End("failed", f"not run: {error}"))
+            away = isinstance(error, OSError) and error.errno in DISK_ERRORS
+            if away:
+                self._trouble = time.monotonic()
+            self._settle(queue, running, End("requeued" if away else "failed", f"not run: {error}"))
             return
         try:
-            environ = attempts.environment(running, self.home, visible(file.task, gpus, self.options.slots.tasks))
-            command = attempts.argv(file.task.command, directory)
+            environ = attempts.environment(running, self.home, visible(task, running.gpus, self.options.slots.tasks))
+            command = attempts.argv(task.command, directory)
             self.running[running.key] = (queue, running)
-            self.guard.spawn(running.key, command, environ, output, file.task.timeout, self.options.grace)
+            self.guard.spawn(running.key, command, environ, output, task.timeout, self.options.grace)
         finally:
             os.close(output)
-        self.say(f"running: {mine.id}")
+        self.say(f"running: {task.id}")
 
     # The end
 
@@ -302,4 +354,4 @@ class Worker:
         self.wake.close()
         self.say("ended")
         for lease in self.leases:
-            lease.drop()
+            lease.drop(leave=bool(self.settling or self.running))
