@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+QUEUED, PAUSED = "queued", "paused"  # a task whose file waits in a queue
 RUNNING, FINISHED, FAILED, KILLED, LOST = "running", "finished", "failed", "killed", "lost"
-STATES = (RUNNING, FINISHED, FAILED, KILLED, LOST)
+STATES = (QUEUED, PAUSED, RUNNING, FINISHED, FAILED, KILLED, LOST)
 
 
 class MetricStat(NamedTuple):
@@ -51,7 +52,8 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     notes: str = ""
     state: str
     reason: str = ""  # why it ended as it did: "exit code 3", "ValueError: ...", "signal TERM", "out of memory"
-    created: float
+    created: float  # a task's submission
+    started: float | None = None  # its first process
     ended: float | None = None
     seen: float = 0.0  # when any of its processes wrote last
     attempts: int = 1
@@ -67,6 +69,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     commit: str = ""
     code: str = ""  # digest of the code snapshot
     parent: str | None = None
+    queue: str = ""  # that it waits in
     star: bool = False
     bug: bool = False
     alerts: int = 0

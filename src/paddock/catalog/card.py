@@ -11,7 +11,7 @@ import msgspec
 from paddock import wire
 from paddock.catalog.registers import Registers
 from paddock.catalog.state import Verdict
-from paddock.catalog.writer import MAIN, Seen, seconds
+from paddock.catalog.writer import MAIN, SUPERVISOR, Seen, seconds
 from paddock.files import read_from
 from paddock.model import LOST, MetricStat, RunRow
 
@@ -65,8 +65,9 @@ def build(
         state="",
         reason="; ".join(_troubles(known, whole)),
         created=min(starts, default=born) if created is None else created,
+        started=min((w.started for w in known if w.started and w.role in (MAIN, SUPERVISOR)), default=None),
         seen=max((w.seen for w in known), default=0.0),
-        attempts=max((w.attempt for w in known if w.role == MAIN), default=1),
+        attempts=max((w.attempt for w in known if w.role in (MAIN, SUPERVISOR)), default=1),
         config=_part(facts, "config") | {key: value for key, (_, value) in registers.config.items()},
         summary=_bests(metrics, readings) | {key: value for key, (_, value) in registers.summary.items()},
         info={key: value for key, (_, value) in registers.info.items()},

@@ -12,7 +12,7 @@ from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from paddock import wire
-from paddock.catalog import card, liveness, naming, place, query, refresh, series, state, verdict, writer
+from paddock.catalog import card, liveness, naming, place, query, refresh, series, state, tasks, verdict, writer
 from paddock.catalog.collector import without_collector
 from paddock.catalog.refresh import Refreshed
 from paddock.catalog.series import Batch
@@ -83,18 +83,30 @@ class Catalog:
 
     @_sturdy
     def refresh(self) -> Refreshed:
-        """Read what is new in the runs."""
-        return refresh.refresh(self._store.db, self.home, self._now())
+        """Read what is new in the runs and the queues."""
+        now = self._now()
+        # The queues first: a task that starts between the two is then seen twice, not missed.
+        tasks.refresh(self._store.db, self.home, now.wall)
+        return refresh.refresh(self._store.db, self.home, now)
 
     @_sturdy
     def runs(self) -> list[RunRow]:
         """Every run, newest first, with its state at this moment."""
-        return self._rows("SELECT r.key, r.settled, c.card FROM runs AS r JOIN cards AS c ON c.run = r.key", ())
+        waiting = tasks.waiting(self._store.db)
+        every = "SELECT r.key, r.settled, c.card FROM runs AS r JOIN cards AS c ON c.run = r.key"
+        rows = [tasks.shown(row, waiting.pop(row.id, None)) if waiting else row for row in self._rows(every, ())]
+        if waiting:
+            rows += [task.row for task in waiting.values()]
+            rows.sort(key=attrgetter("created", "id"), reverse=True)
+        return rows
 
     @_sturdy
     def run(self, name: str) -> RunRow:
         """By id, by name, or by a beginning of one that fits one run only."""
+        waiting = tasks.waiting(self._store.db)
         known = self._store.db.execute("SELECT id, name FROM runs").fetchall()
+        here = {run_id for run_id, _ in known}
+        known += [(run_id, task.row.name) for run_id, task in waiting.items() if run_id not in here]
         found = naming.fitting(name, known)
         if not found:
             near = naming.near(name, known)
@@ -105,6 +117,8 @@ class Catalog:
             " JOIN cards AS c ON c.run = r.key",
             (wire.dumps(found[:1] if len(found) == 1 else found).decode(),),
         )
+        rows = [tasks.shown(row, waiting.get(row.id)) for row in rows]
+        rows += [waiting[run_id].row for run_id in found if run_id not in here]
         if len(rows) == 1:
             return rows[0]
         lines = tuple(_candidate(row) for row in rows)

@@ -113,8 +113,30 @@ def _fill(db: sqlite3.Connection, catalog: Catalog, text: str, words: set[str]) 
 def _run(row: RunRow, wide: bool) -> tuple[Any, ...]:
     """`wide`: with config and summary, whose encoding costs more than all the rest."""
     return (
-        *(row.id, row.name, row.project, row.group, row.job_type, row.state, row.reason, row.created, row.ended),
-        *(row.seen, row.attempts, row.host, row.user, row.commit, row.code, row.parent, row.star, row.bug),
+        *(
+            row.id,
+            row.name,
+            row.project,
+            row.group,
+            row.job_type,
+            row.state,
+            row.reason,
+            row.created,
+            row.started,
+            row.ended,
+        ),
+        *(
+            row.seen,
+            row.attempts,
+            row.host,
+            row.user,
+            row.commit,
+            row.code,
+            row.parent,
+            row.queue or None,
+            row.star,
+            row.bug,
+        ),
         *(row.alerts, row.damaged, row.dropped, row.path, _json(row.tags), row.notes, _json(row.command)),
         *((_json(row.config), _json(row.summary)) if wide else (None, None)),
     )

@@ -2,8 +2,8 @@
 
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, name TEXT, project TEXT, group_name TEXT, job_type TEXT, state TEXT, reason TEXT,
-    created REAL, ended REAL, seen REAL, attempts INTEGER, host TEXT, user TEXT, commit_id TEXT, code TEXT,
-    parent TEXT, star INTEGER, bug INTEGER, alerts INTEGER, damaged INTEGER, dropped INTEGER, path TEXT,
+    created REAL, started REAL, ended REAL, seen REAL, attempts INTEGER, host TEXT, user TEXT, commit_id TEXT, code TEXT,
+    parent TEXT, queue TEXT, star INTEGER, bug INTEGER, alerts INTEGER, damaged INTEGER, dropped INTEGER, path TEXT,
     tags TEXT, notes TEXT, command TEXT, config TEXT, summary TEXT  -- tags, command, config and summary are JSON
 );
 CREATE TABLE metrics (

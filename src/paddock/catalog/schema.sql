@@ -85,3 +85,20 @@ CREATE TABLE records (
     body BLOB NOT NULL          -- JSON
 );
 CREATE INDEX records_run ON records (run);
+
+-- Tasks that wait in the home's queues, or failed there.
+CREATE TABLE tasks (
+    queue TEXT NOT NULL,
+    state TEXT NOT NULL,        -- the directory
+    name TEXT NOT NULL,         -- of the file
+    inode INTEGER NOT NULL,
+    card BLOB,                  -- the packed RunRow; NULL when the file is no task
+    PRIMARY KEY (queue, state, name)
+) WITHOUT ROWID;
+
+CREATE TABLE queues (
+    queue TEXT NOT NULL,
+    state TEXT NOT NULL,
+    mtime INTEGER NOT NULL,     -- of the directory in ns when it was listed; -1 when it was too young to be trusted
+    PRIMARY KEY (queue, state)
+) WITHOUT ROWID;

@@ -36,17 +36,21 @@ def decide(processes: Iterable[Process]) -> Verdict:
     except that a good end may be said before a bad one: `raise SystemExit(3)` cannot be seen from inside."""
     everyone = list(processes)
     mains = [p for p in everyone if p.role == MAIN]
-    exits = [e for p in everyone if p.role == SUPERVISOR for e in p.exits]
-    attempts = [p.attempt for p in mains] + [_attempt(e) for e in exits]
+    supervisors = [p for p in everyone if p.role == SUPERVISOR]
+    exits = [e for p in supervisors for e in p.exits]
+    attempts = [p.attempt for p in (*mains, *supervisors)] + [_attempt(e) for e in exits]
     last = max(attempts, default=0)
     current = [p for p in mains if p.attempt == last]
     if any(p.alive for p in current):  # all of them: processes that share a run have no ranks to tell them apart
         return Verdict(RUNNING)
+    if not any(_attempt(e) == last for e in exits):
+        # A script need not know of Paddock, and a task may be several programs in a row.
+        if any(p.alive and p.attempt == last for p in supervisors):
+            return Verdict(RUNNING)
+        if not current:
+            heard = max((p.seen for p in everyone), default=0.0) or None
+            return Verdict(LOST, "its supervisor died" if supervisors else "never started", heard)
     present = _newest_of_each_rank(current)
-    if any(p.alive and p.attempt > last for p in everyone if p.role == SUPERVISOR):
-        return Verdict(RUNNING, "starting")
-    if not attempts:
-        return Verdict(LOST, "never started", max((p.seen for p in everyone), default=0.0) or None)
     leader = min(present, key=_rank, default=None)
     own = _by_ends(leader, present) if leader is not None and leader.end is not None else None
     exit_ = max((e for e in exits if _attempt(e) == last), key=_time, default=None)

@@ -14,6 +14,7 @@ from paddock.cli.rm import delete, disk_size
 from paddock.compare.text import many, size
 from paddock.errors import Damaged
 from paddock.model import RUNNING
+from paddock.queue.directory import DirectoryQueue
 from paddock.record import code
 from paddock.record.layout import Home
 from paddock.record.pack import pack_run
@@ -80,10 +81,31 @@ def _code(home: Home, catalog: Catalog, freed: Freed) -> None:
             freed.notes.append(f"{entry.name}/run.json cannot be read: no code was removed, for it may be in use")
             return
         used |= set(references([facts.get("code"), *_later(catalog, entry.name)]))
-    garbage = code.unreferenced(home, used)
+    waiting = _of_tasks(home, freed)
+    if waiting is None:
+        return
+    garbage = code.unreferenced(home, used | waiting)
     freed.notes += [f"code snapshot {digest[:12]} is damaged: no code was removed" for digest in garbage.damaged]
     freed.code_objects = len(garbage.objects) + len(garbage.manifests)
     freed.code = garbage.bytes if freed.dry_run else code.remove(home, garbage)
+
+
+def _of_tasks(home: Home, freed: Freed) -> set[str] | None:
+    """The code that tasks will run from; None when that is not known."""
+    used: set[str] = set()
+    for entry in files.entries(home.queues):
+        queue = DirectoryQueue(home.queues / entry.name)
+        listing = queue.list()
+        if not listing.sure:
+            freed.notes.append(f"the queue {entry.name} cannot be read: no code was removed, for it may be in use")
+            return None
+        for place in listing.places:
+            try:
+                used |= set(references([queue.read(place).task.facts.get("code")]))
+            except (OSError, Damaged):
+                freed.notes.append(f"the task {place.path} cannot be read: no code was removed, for it may be in use")
+                return None
+    return used
 
 
 def _facts(home: Home, run_id: str) -> dict[str, Any] | None:
@@ -116,7 +138,7 @@ def references(codes: Iterable[Any]) -> Iterable[str]:
 
 def _pack(home: Home, catalog: Catalog, freed: Freed) -> None:
     for run in catalog.runs():
-        if run.state == RUNNING:
+        if run.state == RUNNING or not run.path:
             continue
         try:
             packed = pack_run(home.run(run.id).journals, dry_run=freed.dry_run)

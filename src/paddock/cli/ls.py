@@ -22,7 +22,7 @@ TERMINAL_LIMIT = 50  # runs, unless --limit or --all says otherwise
 _NAME_WIDTH = 40  # a longer text is cut on a terminal; never in a pipe
 _NAME_ROOM = 24  # what a long name keeps when there are numbers to show beside it
 _SHORTEST = 12
-_WHOLE = frozenset({"id", "state", "created", "ended", "seen", "duration", "age"})  # never cut
+_WHOLE = frozenset({"id", "state", "created", "started", "ended", "seen", "duration", "age"})  # never cut
 _ALWAYS = ("id", "name", "project", "state", "created", "duration")
 _HELP = """List runs, newest first.
 

@@ -18,7 +18,7 @@ from paddock.cli.shape import label, short
 from paddock.compare.text import many, size
 from paddock.errors import NotFound, Refused
 from paddock.files import sync_directory
-from paddock.model import RUNNING, RunRow
+from paddock.model import PAUSED, QUEUED, RUNNING, RunRow
 from paddock.record.layout import Home
 
 _HELP = """Remove runs. What would go is listed, and you are asked; the answer is No unless you say yes.
@@ -49,6 +49,13 @@ def rm(session: Session, words: tuple[str, ...], yes: bool, force: bool, dry_run
                 f"{_count(running)} still running: {', '.join(label(run) for run in running[:5])}.",
                 hint="End them first, leave them out (not state=running), or use --force. Nothing was removed.",
             )
+        waiting = [run for run in runs if run.state in (QUEUED, PAUSED)]
+        if waiting:
+            raise Refused(
+                f"{_count(waiting)} in a queue: {', '.join(label(run) for run in waiting[:5])}.",
+                hint="`paddock cancel` takes tasks out of their queue. Nothing was removed.",
+            )
+        runs = [run for run in runs if run.path]  # a task that never ran has left nothing but its file
         sizes = {run.id: disk_size(session.home.runs / run.id) for run in runs}
         total = sum(sizes.values())
         _list(out, runs)

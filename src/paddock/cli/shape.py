@@ -8,7 +8,15 @@ from paddock.compare.fields import duration
 from paddock.compare.stats import best_of
 from paddock.model import RunRow
 
-STATE_STYLES = {"running": "cyan", "finished": "green", "failed": "red", "killed": "yellow", "lost": "magenta"}
+STATE_STYLES = {
+    "queued": "blue",
+    "paused": "blue",
+    "running": "cyan",
+    "finished": "green",
+    "failed": "red",
+    "killed": "yellow",
+    "lost": "magenta",
+}
 
 
 def run_json(run: RunRow, now: float | None = None) -> dict[str, Any]:

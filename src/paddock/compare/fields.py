@@ -23,7 +23,7 @@ class _Missing:
 
 MISSING: Final = _Missing()
 
-TIME_FIELDS = frozenset({"created", "ended", "seen"})  # seconds since the epoch
+TIME_FIELDS = frozenset({"created", "started", "ended", "seen"})  # seconds since the epoch
 DURATION_FIELDS = frozenset({"duration", "age"})  # seconds
 STAT_FIELDS = ("last", "min", "max", "best", "step", "count")
 RUN_FIELDS = (
@@ -59,11 +59,11 @@ def run_field(run: RunRow, key: str, now: float | None = None) -> Any:
 
 
 def duration(run: RunRow, now: float | None = None) -> float:
-    """Seconds from its creation to its end, or to now while it runs, or to its last sign of life."""
+    """Seconds from its start to its end, or to now while it runs, or to its last sign of life."""
     end = run.ended
     if end is None:
         end = (time() if now is None else now) if run.state == RUNNING else run.seen
-    return max(0.0, end - run.created)
+    return max(0.0, end - (run.created if run.started is None else run.started))
 
 
 def within(values: Mapping[str, Any], key: str) -> Any:

@@ -16,8 +16,8 @@
 
 Keys
 
-    id name project group job_type tags notes state reason created ended seen duration age attempts command host
-    user commit code parent star bug alerts damaged dropped path            the run itself
+    id name project group job_type tags notes state reason created started ended seen duration age attempts command
+    host user commit code parent queue star bug alerts damaged dropped path the run itself
     config.KEY  summary.KEY                                                 dotted: config.model.name
     last.METRIC min.METRIC max.METRIC best.METRIC step.METRIC count.METRIC  a metric's numbers
     anything else: a config key if the run has it, else a metric's last value, else a key of the summary
@@ -27,7 +27,7 @@ Values
     Numbers are compared as numbers when both sides are numbers, everything else as text. true, false, null and nan
     mean themselves unless quoted. A key that a run lacks fits no comparison; `!=` and `!~` are exactly "not =" and
     "not ~", so they do fit it (add has:KEY to leave such runs out).
-    created, ended and seen take a date (2026-11-01, 2026-11-01T12:30, today, yesterday; local time) or an age:
+    created, started, ended and seen take a date (2026-11-01, 2026-11-01T12:30, today, yesterday; local time) or an age:
     `created>2d` is younger than two days. duration and age take seconds or 90s, 15m, 1h30m, 2d, 1w.
 """
 

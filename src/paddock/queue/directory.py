@@ -12,6 +12,7 @@ import secrets
 import stat
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -214,7 +215,29 @@ def find_queue(where: str | os.PathLike[str], home: Home) -> DirectoryQueue:
         raise UsageError(
             f"{text!r} cannot be a queue's name.", hint="Use letters, digits, '.', '_' and '-', or a path."
         )
-    return DirectoryQueue(home.path / "queues" / text)
+    return DirectoryQueue(home.queues / text)
+
+
+def queues(home: Home) -> list[DirectoryQueue]:
+    """The queues of a home, and those elsewhere that tasks were submitted to from it."""
+    found = [DirectoryQueue(home.queues / entry.name) for entry in files.entries(home.queues)]
+    return sorted((queue for queue in found if queue.exists()), key=lambda queue: queue.name)
+
+
+def remember(queue: DirectoryQueue, home: Home) -> None:
+    """Link a queue that lies elsewhere into the home, so that its tasks are listed there too."""
+    if queue.path.parent == home.queues:
+        return
+    home.queues.mkdir(parents=True, exist_ok=True)
+    link = home.queues / queue.name
+    try:
+        if not lifecycle.place(QUEUED, queue.name) or (link.exists() and not link.samefile(queue.path)):
+            link = home.queues / f"queue-{blake2b(os.fsencode(queue.path), digest_size=4).hexdigest()}"
+        if not link.is_symlink() or os.readlink(link) != str(queue.path):
+            link.unlink(missing_ok=True)
+            os.symlink(queue.path, link)
+    except OSError:
+        pass  # somebody else just did it, or the home cannot be written: the task is queued all the same
 
 
 def _sync_all(descriptors: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from paddock import settings, wire
 from paddock.errors import UsageError
-from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.directory import DirectoryQueue, find_queue, remember
 from paddock.queue.lifecycle import DONE
 from paddock.queue.task import AFTER, Dependency, Task
 from paddock.record.layout import Home, find_home
@@ -172,6 +172,7 @@ def submit_all(
     target = find_queue(queue or given.queue, place)
     target.prepare()
     made = [_with_code(dict(one), place, target) for one in tasks]
+    remember(target, place)
     target.put(made)
     return [Submitted(task, target.path, target.base) for task in made]
 

@@ -67,6 +67,10 @@ class Home:
         return self.path / "code"
 
     @property
+    def queues(self) -> Path:
+        return self.path / "queues"
+
+    @property
     def trash(self) -> Path:
         return self.path / "trash"
 

@@ -9,9 +9,9 @@ import socket
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from paddock import files, wire
+from paddock.queue.facts import facts_of
 from paddock.queue.lifecycle import Place
 from paddock.queue.task import Attempt, Task, TaskFile
 from paddock.record.journal import Journal, writer_name
@@ -77,29 +77,6 @@ def begin(home: Home, place: Place, file: TaskFile, worker: str, gpus: tuple[str
     )
     key = f"{task.id}~{place.token}"
     return Running(place, file, key, number, run, journal, run.output / f"{number}.log", gpus)
-
-
-def facts_of(task: Task) -> dict[str, Any]:
-    """run.json of a run that began as a task."""
-    user, _, host = task.user.partition("@")
-    return {
-        "v": 1,
-        "id": task.id,
-        "name": task.name or task.id,
-        "project": task.project or os.path.basename(task.cwd) or "default",
-        "group": task.group or None,
-        "job_type": None,
-        "tags": list(task.tags),
-        "notes": task.notes,
-        "created": task.submitted or round(time.time(), 6),
-        "user": user,
-        "config": task.config,
-        "command": ["/bin/sh", "-c", task.command],
-        "cwd": task.cwd,
-        "parent": task.parent or None,
-        "host": {"name": host},
-        **task.facts,
-    }
 
 
 def environment(running: Running, home: Home, visible: str | None) -> dict[str, str]:
