@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +114,29 @@ def test_a_queue_may_be_any_directory_even_with_a_space_in_its_name(program: Any
     check = program("submit", "--no-snapshot", "-Q", "./my queue", "--", "echo").out.strip()
     _work(program, "./my queue")
     assert subprocess.run(["/bin/sh", "-c", check], cwd="/").returncode == 0
+
+
+def test_a_script_inside_a_task_joins_its_run_and_keeps_the_code_of_its_submission(program: Any) -> None:
+    (program.cwd / "train.py").write_text("import paddock\nrun = paddock.init()\nrun.log({'loss': 0.5})\n")
+    submitted = program("submit", "-q", "--config", "lr=0.1", "--", sys.executable, "train.py").out.strip()
+    before = program("show", submitted, "--json").json["run"]
+    _work(program)
+    (run,) = program("ls", "--json").json["runs"]
+    assert (run["id"], run["state"], run["metrics"]["loss"]["last"]) == (submitted, "finished", 0.5)
+    assert run["code"] and run["code"] == before["code"]
+    assert run["config"] == {"lr": 0.1}
+
+
+def test_a_script_that_never_heard_of_paddock_gets_its_end_and_its_usage_recorded(program: Any) -> None:
+    busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exit 3"
+    task = program("submit", "--no-snapshot", "-q", "--", "sh", "-c", busy)
+    _work(program)
+    found = program("show", task.out.strip(), "--json").json
+    assert (found["run"]["state"], found["run"]["reason"]) == ("failed", "exit code 3")
+    (end,) = found["records"]["exit"]
+    assert (end["code"], end["seconds"] > 0, end["processor_seconds"] > 0) == (3, True, True)
+
+
+def test_a_task_is_named_by_the_end_of_its_id_too(program: Any) -> None:
+    task = program("submit", "--no-snapshot", "-q", "--", "true").out.strip()
+    assert program("show", task[-4:], "-q").out.strip() == task

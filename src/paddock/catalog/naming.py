@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+SHORTEST_END = 4
 Named = tuple[str, str]  # id, name
 
 
 def fitting(wanted: str, runs: Sequence[Named]) -> list[str]:
-    """The ids that fit best: an exact id, else an exact name, else the beginning of an id, else of a name."""
+    """The ids that fit best: an exact id, else an exact name, else the beginning of an id, else of a name,
+    else the end of an id: those of tasks begin with the date."""
     if not wanted:
         return []
     return (
@@ -17,6 +19,7 @@ def fitting(wanted: str, runs: Sequence[Named]) -> list[str]:
         or [run_id for run_id, name in runs if name == wanted]
         or [run_id for run_id, _ in runs if run_id.startswith(wanted)]
         or [run_id for run_id, name in runs if name.startswith(wanted)]
+        or [run_id for run_id, _ in runs if len(wanted) >= SHORTEST_END and run_id.endswith(wanted)]
     )
 
 

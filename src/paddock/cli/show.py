@@ -73,7 +73,7 @@ def _head(out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow
         ("attempts", str(row.attempts) if row.attempts > 1 else ""),
         ("host", " ".join(filter(None, [row.host, _machine(host)]))),
         ("user", row.user),
-        ("command", shlex.join(row.command)),
+        ("command", _command(row)),
         ("directory", str(facts.get("cwd") or "")),
         ("python", str(mapping(facts.get("environment")).get("python") or "")),
         ("commit", _commit(row, git)),
@@ -94,6 +94,10 @@ def _machine(host: dict[str, Any]) -> str:
     parts = [many(int(amount(host["cpus"])), "cpu") if host.get("cpus") else "", many(len(gpus), "gpu") if gpus else ""]
     found = ", ".join(filter(None, parts))
     return f"({found})" if found else ""
+
+
+def _command(row: RunRow) -> str:
+    return row.command[2] if row.command[:2] == ("/bin/sh", "-c") and len(row.command) == 3 else shlex.join(row.command)
 
 
 def _commit(row: RunRow, git: dict[str, Any]) -> str:

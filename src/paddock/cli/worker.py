@@ -69,12 +69,16 @@ def worker(
     home = source(session.home_option).home  # it need not exist yet
     home.prepare()
     found = [find_queue(name, home) for name in dict.fromkeys(queues or (given.queue,))]
-    works = Worker(home, found, options, _cache(given, home))
+    works = Worker(home, found, options, _cache(given, home), lambda text: _tell(session, text))
     where = ", ".join(str(queue.path) for queue in found)
     session.out.note(f"{works.name} works on {where} ({_room(options.slots)}). Ctrl-C gives its tasks back.")
     code = works.run()
     session.out.json({"worker": works.name, "tasks": works.taken, "stopped": works.stopping})
     sys.exit(code)
+
+
+def _tell(session: Session, text: str) -> None:
+    session.out.note(f"{time.strftime('%H:%M:%S')} {text}")
 
 
 def _room(slots: tuple[int, tuple[str, ...]]) -> str:

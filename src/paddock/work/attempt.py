@@ -7,6 +7,7 @@ import shlex
 import signal
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,6 +91,8 @@ def environment(running: Running, home: Home, visible: str | None) -> dict[str, 
         "PADDOCK_CAPTURE_OUTPUT": "false",  # it goes to the run's output as it is
         "PYTHONUNBUFFERED": environ.get("PYTHONUNBUFFERED", "1"),
     }
+    if running.task.code:
+        environ["PADDOCK_CAPTURE_CODE"] = "false"  # the run has the code of its submission; here are links to it
     if visible is not None:
         environ["CUDA_VISIBLE_DEVICES"] = visible
     return environ
@@ -132,7 +135,7 @@ def attempt_note(running: Running, worker: str, result: str, exit: str, seconds:
     )
 
 
-def finish(running: Running, status: int | None, exit: str) -> None:
+def finish(running: Running, status: int | None, exit: str, usage: Mapping[str, float] | None = None) -> None:
     """The supervisor's last words in the run's journal."""
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     name = signal.Signals(-code).name.removeprefix("SIG") if code is not None and code < 0 else None
@@ -143,6 +146,7 @@ def finish(running: Running, status: int | None, exit: str) -> None:
             "code": code if code is not None and code >= 0 else None,
             "signal": name,
             "oom": exit == "out of memory",
+            **(usage or {}),
         }
     )
     running.journal.append_now({"k": "end", "code": 0, "reason": "finished"})

@@ -27,6 +27,13 @@ class End(NamedTuple):
     status: int | None = None  # as from waitpid
     seconds: float = 0.0
     peak_memory: int = 0
+    processor_seconds: float = 0.0
+
+    @property
+    def usage(self) -> dict[str, float]:
+        """For the record; what is not known is left out."""
+        found = {"seconds": self.seconds, "processor_seconds": self.processor_seconds, "peak_memory": self.peak_memory}
+        return {key: round(value, 3) for key, value in found.items() if value}
 
 
 @dataclass
@@ -60,7 +67,7 @@ class Settling:
         return {ending.running.key for ending in self._endings}
 
     def add(self, queue: DirectoryQueue, running: Running, end: End) -> None:
-        attempts.finish(running, end.status, end.text)
+        attempts.finish(running, end.status, end.text, end.usage)
         if end.result == "cancelled":
             return  # its file is gone, or somebody else's
         note = attempts.attempt_note(running, self._worker, end.result, end.text, end.seconds, end.peak_memory)

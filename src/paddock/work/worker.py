@@ -10,6 +10,7 @@ import contextlib
 import os
 import selectors
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,8 +57,16 @@ class Options:
 
 
 class Worker:
-    def __init__(self, home: Home, queues: list[DirectoryQueue], options: Options, cache: Path) -> None:
-        self.home, self.options, self.cache = home, options, cache
+    def __init__(
+        self,
+        home: Home,
+        queues: list[DirectoryQueue],
+        options: Options,
+        cache: Path,
+        tell: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """`tell` gets what goes to the worker's log: for a person who looks on."""
+        self.home, self.options, self.cache, self._tell = home, options, cache, tell
         process.adopt_orphans()  # should the guard be killed, its tasks come to us
         self.guard = Guard.start(options.liveness.fence)  # before anything else: it forks
         self.name = worker_name(",".join(options.slots.gpus))
@@ -84,6 +93,7 @@ class Worker:
         self.wake = Wake(directories)
 
     def say(self, text: str) -> None:
+        self._tell(text)
         for lease in self.leases:
             lease.log(text)
 
@@ -215,7 +225,9 @@ class Worker:
 
     def _ended(self, queue: DirectoryQueue, running: Running, event: Exited) -> None:
         result, text = attempts.outcome(running, event.status, event.how)
-        self._settle(queue, running, End(result, event.reason or text, event.status, event.seconds, event.max_rss))
+        processor = event.user + event.system
+        found = End(result, event.reason or text, event.status, event.seconds, event.max_rss, processor)
+        self._settle(queue, running, found)
 
     def _settle(self, queue: DirectoryQueue, running: Running, end: End) -> None:
         self.free = self.free.give_back(running.gpus)
