@@ -55,6 +55,22 @@ class Results:
             return [Line(target, f"not measured: {self.missing.get(system, 'no sample')}", 0.0)]
         return [Line(target, f"{shown(value)} {unit}".strip(), limit / value if value > 0 else float("inf"))]
 
+    def at_least(self, target: str, system: str, quantity: str, limit: float, unit: str = "") -> list[Line]:
+        """The system's median must be at least `limit`."""
+        value = self.median(system, quantity)
+        if value is None:
+            return [Line(target, f"not measured: {self.missing.get(system, 'no sample')}", 0.0)]
+        return [Line(target, f"{shown(value)} {unit}".strip(), value / limit)]
+
+    def times_more(self, target: str, system: str, peer: str, quantity: str, factor: float) -> list[Line]:
+        """The system's median must be at least the peer's times `factor`; nothing to judge without the peer."""
+        ours, theirs = self.median(system, quantity), self.median(peer, quantity)
+        if ours is None:
+            return [Line(target, f"not measured: {self.missing.get(system, 'no sample')}", 0.0)]
+        if theirs is None:
+            return [Line(target, f"{peer} not measured: {self.missing.get(peer, 'no sample')}", None)]
+        return [Line(target, f"{shown(ours / theirs)} x ({shown(ours)} and {shown(theirs)})", ours / theirs / factor)]
+
     def times_less(self, target: str, system: str, peer: str, quantity: str, factor: float) -> list[Line]:
         """The system's median must be at most the peer's divided by `factor`; nothing to judge without the peer."""
         ours, theirs = self.median(system, quantity), self.median(peer, quantity)

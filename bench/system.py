@@ -9,7 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PEERS = ("paddock", "floor", "tensorboardx", "wandb", "mlflow", "trackio", "aim")
+PEERS = (
+    *("paddock", "floor", "tensorboardx", "wandb", "mlflow", "trackio", "aim"),
+    *("rq", "hyperqueue", "huey", "dramatiq", "commands"),
+)
 
 
 class Run(NamedTuple):

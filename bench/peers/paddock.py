@@ -8,19 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bench.system import Run, System
+from bench.peers.paddock_queue import PaddockInPlace, PaddockQueue
+from bench.system import Run
 
 
-class Paddock(System):
+class Paddock(PaddockQueue):
     name = "paddock"
     distribution = "paddock"
     statement = "import paddock"
-
-    def environment(self, home: Path) -> dict[str, str]:
-        return {"PADDOCK_HOME": str(self.root(home)), "PADDOCK_CACHE": str(home / "cache")}
-
-    def root(self, home: Path) -> Path:
-        return home / "paddock"
 
     def start(self, home: Path, name: str, config: dict[str, Any]) -> Run:
         import paddock
@@ -66,4 +61,4 @@ class Paddock(System):
         return ["export", "--output", str(target)]
 
 
-SYSTEMS = (Paddock(),)
+SYSTEMS = (Paddock(), PaddockInPlace())

@@ -1,0 +1,55 @@
+"""Tasks that do nothing, by two workers: what the queue itself costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bench import fresh
+from bench.report import Line, Results
+from bench.system import System
+from bench.taskqueue import TaskQueue, ready
+
+NAME = "queue"
+ABOUT = "1,000 tasks that do nothing, by two idle workers: from the call that submits them to the end of the last"
+WORKERS = 2
+WARM_UP = 20
+
+
+def systems(bench: Any) -> list[System]:
+    return [system for system in bench.systems.values() if isinstance(system, TaskQueue)]
+
+
+def once(bench: Any, system: TaskQueue) -> dict[str, float]:
+    count = bench.size(1_000, 100)
+
+    def measured(task: str) -> dict[str, float]:
+        home = bench.new_home(f"queue-{system.name}")
+        return fresh.call("bench.cases.queue:measure", system.name, home, count=count, task=task)
+
+    found = measured("nothing")
+    rate = measured("shell")["tasks/s"] if system.runs_functions else found["tasks/s"]
+    return found | {"with a process each": rate}
+
+
+def measure(system: TaskQueue, home: Path, count: int, task: str) -> dict[str, float]:
+    with ready(system, home, WORKERS) as (client, _):
+        client.submit(WARM_UP, task)
+        client.wait()
+        start = perf_counter()
+        client.submit(count, task)
+        submitted = perf_counter()
+        client.wait()
+        end = perf_counter()
+    return {"tasks/s": count / (end - start), "of it submitting, s": submitted - start}
+
+
+def lines(results: Results, bench: Any) -> list[Line]:
+    rate = "tasks/s"
+    return [
+        *results.at_least("430 tasks/s", "paddock", rate, 430, rate),
+        *results.times_more("a third of xargs -P2, the fork limit", "paddock", "xargs -P2", rate, 1 / 3),
+        *results.times_more("1.6 x HyperQueue", "paddock", "hyperqueue", rate, 1.6),
+        *results.times_more("5 x RQ", "paddock", "rq", rate, 5),
+    ]
