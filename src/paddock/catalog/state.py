@@ -107,6 +107,8 @@ def _by_end(end: dict[str, Any]) -> Verdict:
 
 def _by_exit(exit_: dict[str, Any]) -> Verdict:
     t = _time(exit_) or None
+    if exit_.get("why") in ("cancelled", "timed out"):  # by its worker, on somebody's order
+        return Verdict(KILLED, str(exit_["why"]), t)
     if exit_.get("oom"):
         return Verdict(KILLED, "out of memory", t)
     if exit_.get("signal"):

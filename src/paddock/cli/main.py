@@ -17,6 +17,12 @@ from paddock.version import __version__
 VERBS: dict[str, tuple[str, str]] = {
     "submit": ("paddock.cli.submit", "Put a command, or a sweep of them, into a queue."),
     "worker": ("paddock.cli.worker", "Take tasks from queues and run them here."),
+    "status": ("paddock.cli.status", "What runs, what waits and why, in the queues."),
+    "cancel": ("paddock.cli.cancel", "Take tasks out of a queue; end those that run."),
+    "pause": ("paddock.cli.pause", "Hold tasks; stop those that run."),
+    "resume": ("paddock.cli.resume", "Let paused tasks go on."),
+    "retry": ("paddock.cli.retry", "Run failed tasks again."),
+    "rerun": ("paddock.cli.rerun", "Run tasks again that are done."),
     "run": ("paddock.cli.run", "Run a script and record it."),
     "ls": ("paddock.cli.ls", "List runs."),
     "show": ("paddock.cli.show", "Everything about one run."),

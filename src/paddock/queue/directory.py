@@ -76,7 +76,7 @@ class DirectoryQueue:
                     f"{self.path} is no queue: it holds {', '.join(found[:3])}.", hint="Name a new or empty directory."
                 )
         try:
-            for directory in (*map(self.directory, STATES), self.workers, self.path / _ASIDE):
+            for directory in (*map(self.directory, (*STATES, lifecycle.CANCELLED)), self.workers, self.path / _ASIDE):
                 directory.mkdir(parents=True, exist_ok=True)
             sentinel = self.path / SENTINEL
             if not sentinel.exists():

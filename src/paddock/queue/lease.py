@@ -156,7 +156,7 @@ class Watch:
     def is_dead(self, worker: str) -> bool:
         now = _clock()  # before the reading: whoever is stopped between the two must not see an old beat as a late one
         identity = read_identity(self._directory / worker)
-        if identity is not None and self._is_gone(identity):
+        if identity is not None and self.is_gone(identity):
             return True
         beat = identity.beat if identity is not None else -1
         known = self._changed.get(worker)
@@ -165,7 +165,7 @@ class Watch:
             return False
         return now - known[1] > self._reclaim
 
-    def _is_gone(self, found: Identity) -> bool:
+    def is_gone(self, found: Identity) -> bool:
         """Whether a worker of this machine has ended, and its guard too: until then its tasks are being ended."""
         if (found.host, found.machine) != (self._host, self._machine) or not self._boot or not found.boot:
             return False

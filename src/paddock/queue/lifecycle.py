@@ -4,7 +4,7 @@
     active/<id>~<token>         runs, for the worker and the claim that the token names
     checking/<id>~<token>       its check runs there
     paused/<id>                 held             paused/<id>~<token>    stopped in the middle, by SIGSTOP
-    done/<id>, failed/<id>      over
+    done/<id>, failed/<id>      over             .cancelled/<id>~<token>  its worker ends it, then removes the file
 
 A token is in a file's name because a rename is the only thing that exactly one of many can win: whoever finds its own
 token in a listing knows what it owns, whatever the rename said. A person may `mv` a file with its token anywhere; the
@@ -24,6 +24,7 @@ from paddock.queue.task import Dependency
 QUEUED, CHECKING, ACTIVE, DONE, FAILED, PAUSED = "queued", "checking", "active", "done", "failed", "paused"
 STATES = (QUEUED, CHECKING, ACTIVE, DONE, FAILED, PAUSED)
 OWNED = (CHECKING, ACTIVE)  # a file here belongs to a worker
+CANCELLED = ".cancelled"  # no state: a running task's file lies here until its worker has ended the processes
 POISON = 5  # a task that was lost with its worker so often in a row is not given to another one
 
 _NAME = re.compile(
@@ -108,7 +109,7 @@ def judge(mine: Token, found: Iterable[Place], *, stopped: bool, sure: bool, mis
             return Order.CONTINUE if stopped else Order.KEEP
         if state == PAUSED:
             return Order.KEEP if stopped else Order.STOP
-        return Order.KILL
+        return Order.DROP if state == CANCELLED else Order.KILL
     return Order.DROP if sure and misses >= 1 else Order.KEEP
 
 

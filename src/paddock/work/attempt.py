@@ -135,8 +135,10 @@ def attempt_note(running: Running, worker: str, result: str, exit: str, seconds:
     )
 
 
-def finish(running: Running, status: int | None, exit: str, usage: Mapping[str, float] | None = None) -> None:
-    """The supervisor's last words in the run's journal."""
+def finish(
+    running: Running, status: int | None, exit: str, result: str = "failed", usage: Mapping[str, float] | None = None
+) -> None:
+    """The supervisor's last words in the run's journal; `why` when it did not end by itself."""
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     name = signal.Signals(-code).name.removeprefix("SIG") if code is not None and code < 0 else None
     running.journal.append_now(
@@ -147,6 +149,7 @@ def finish(running: Running, status: int | None, exit: str, usage: Mapping[str, 
             "signal": name,
             "oom": exit == "out of memory",
             **(usage or {}),
+            **({} if result in ("done", "failed") else {"why": result}),
         }
     )
     running.journal.append_now({"k": "end", "code": 0, "reason": "finished"})

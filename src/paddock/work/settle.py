@@ -8,14 +8,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from paddock.queue import cancelling
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place, Token, destination, ended
+from paddock.queue.lifecycle import (
+    ACTIVE,
+    CANCELLED,
+    CHECKING,
+    DONE,
+    FAILED,
+    PAUSED,
+    QUEUED,
+    Place,
+    Token,
+    destination,
+    ended,
+)
 from paddock.queue.task import Attempt, render_attempt
 from paddock.work import attempt as attempts
 from paddock.work.attempt import Running
 
 # In the order in which a file can be moved under our eyes, and the likeliest last.
-LOOK = (QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE)
+LOOK = (QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE, CANCELLED)
 AGAIN_SECONDS = 1.0
 
 
@@ -67,9 +80,10 @@ class Settling:
         return {ending.running.key for ending in self._endings}
 
     def add(self, queue: DirectoryQueue, running: Running, end: End) -> None:
-        attempts.finish(running, end.status, end.text, end.usage)
-        if end.result == "cancelled":
-            return  # its file is gone, or somebody else's
+        attempts.finish(running, end.status, end.text, end.result, end.usage)
+        if end.result == "cancelled":  # its file is gone, or somebody else's
+            cancelling.confirm(queue, running.place)
+            return
         note = attempts.attempt_note(running, self._worker, end.result, end.text, end.seconds, end.peak_memory)
         # Who was fenced may own nothing any more: it looks before it writes.
         self._endings.append(Ending(queue, running, note, None if end.result == "fenced" else running.place))
@@ -117,6 +131,9 @@ class Settling:
         listing = ending.queue.list(LOOK)
         same = [p for p in listing.places if p.id == ending.running.place.id]
         ending.place = next((p for p in same if p.token == ending.token), None)
+        if ending.place is not None and ending.place.state == CANCELLED:  # it ended by itself before we saw that
+            cancelling.confirm(ending.queue, ending.place)
+            return True
         if ending.place is not None or not listing.sure:
             return False
         ending.misses += 1

@@ -1,0 +1,67 @@
+"""paddock cancel: take tasks out of a queue, and end those that run."""
+
+from __future__ import annotations
+
+import functools
+
+import click
+
+from paddock.cli.command import Session, verb
+from paddock.cli.ordered import obey, tell
+from paddock.cli.queued import open_to_change, selection_options
+from paddock.compare.text import many
+from paddock.queue import cancelling
+from paddock.queue.lifecycle import Place
+from paddock.queue.orders import CANCEL
+from paddock.queue.selection import Selection
+from paddock.queue.submission import parse_seconds
+
+_HELP = """Take tasks out of the queue. What runs is killed with all its processes; cancel waits until none is left.
+
+\b
+  paddock cancel TASK TASK
+  paddock cancel --regex 'lr=0.1'
+  paddock cancel --state queued
+
+The same as `rm` of the task's file. What the task printed and logged until now stays in its run. Tasks that wait for
+the success of a cancelled one fail.
+"""
+
+
+@verb("cancel", help=_HELP)
+@selection_options
+@click.option("--no-wait", is_flag=True, help="Do not wait until the processes are gone.")
+@click.option("--timeout", default="60s", show_default=True, metavar="TIME", help="Wait no longer than this.")
+def cancel(
+    session: Session,
+    words: tuple[str, ...],
+    queue: str | None,
+    regex: str | None,
+    states: tuple[str, ...],
+    everything: bool,
+    yes: bool,
+    no_wait: bool,
+    timeout: str,
+) -> None:
+    seconds = parse_seconds(timeout)
+    found = open_to_change(session, queue)
+    done = obey(session, found, CANCEL, Selection(words, regex, states, everything), yes=yes)
+    owned = [one.step.after for one in done if one.step.after is not None]
+    left = cancelling.wait_until_over(
+        found, owned, 0.0 if no_wait else seconds, functools.partial(_end_what_is_left, session)
+    )
+    tell(session, done, "cancelled", "cancelled")
+    if left and not no_wait:
+        names = sorted({place.token.worker for place in left if place.token})
+        session.out.note(
+            f"{many(len(left), 'task')} not confirmed yet by {', '.join(names)}. Nobody takes them any more; a worker "
+            "that lives ends them when it sees it, and one that cannot reach the disk ends them by itself."
+        )
+
+
+def _end_what_is_left(session: Session, place: Place) -> None:
+    """Its worker died on this host, and with it usually the task; not when its guard was killed as well."""
+    from paddock.work.process import kill_marked
+
+    kill_marked(f"{place.id}~{place.token}")
+    cancelling.record(session.home, place)

@@ -1,0 +1,79 @@
+"""What cancel, pause, resume, retry, rerun and priority have in common: choose, ask, do, tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paddock.cli.command import Session
+from paddock.cli.queued import ask_about, brief, chosen
+from paddock.compare.text import many
+from paddock.errors import NotFound, PaddockError, Refused
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.orders import FROM, Step, carry_out, destination, make_durable
+from paddock.queue.selection import Selection
+from paddock.queue.view import Entry
+
+_NAMED = 20  # tasks that are told one by one; of more the number
+
+
+class Done(NamedTuple):
+    entry: Entry
+    step: Step
+
+
+def obey(
+    session: Session,
+    queue: DirectoryQueue,
+    order: str,
+    selection: Selection,
+    *,
+    yes: bool,
+    priority: int | None = None,
+) -> list[Done]:
+    """Do it to every task that is meant. Nothing is done unless it can be done to each task that was named; what
+    changes hands meanwhile is left out, and said."""
+    entries = chosen(session, queue, selection, FROM[order])
+    if selection.words:
+        for entry in entries:
+            destination(order, entry.place)
+    else:
+        entries = [entry for entry in entries if entry.state in FROM[order]]
+        if not entries:
+            raise NotFound(f"No task fits that is {' or '.join(FROM[order])}.")
+    for entry in entries[:_NAMED]:
+        _ = entry.title  # read now: a cancelled task has no file any more
+    ask_about(session.out, entries, selection, yes, order.capitalize())
+    done, refused = [], []
+    for entry in entries:
+        try:
+            done.append(Done(entry, carry_out(queue, order, entry.place, priority)))
+        except (NotFound, Refused) as error:
+            refused.append(error)
+    make_durable(queue, [one.step for one in done])
+    _complain(session, refused, bool(done))
+    return done
+
+
+def _complain(session: Session, refused: Sequence[PaddockError], others: bool) -> None:
+    if refused and not others:
+        raise refused[0]
+    for error in refused[:10]:
+        session.out.note(f"Left out: {error.message}")
+    if len(refused) > 10:
+        session.out.note(f"{len(refused) - 10} more were left out.")
+
+
+def tell(session: Session, done: Sequence[Done], key: str, words: str) -> None:
+    """The result, in each of the three ways to print."""
+    out = session.out
+    out.json({key: [{**brief(one.entry), "now": one.step.after.state if one.step.after else None} for one in done]})
+    for one in done:
+        out.bare(one.entry.id)
+    if len(done) <= _NAMED:
+        for one in done:
+            title = one.entry.title
+            remark = f" ({one.step.remark})" if one.step.remark else ""
+            out.line(f"{words}: {one.entry.id}{f'  {title}' if title else ''}{remark}")
+    else:
+        out.line(f"{words}: {many(len(done), 'task')}.")

@@ -1,0 +1,162 @@
+"""What the verbs of the queue share: which queue, which tasks, the question, the tables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from paddock import settings
+from paddock.cli.command import Session
+from paddock.cli.output import JSON, Cell, Output
+from paddock.compare.text import cut_to, many, width
+from paddock.errors import NotFound, Refused, UsageError
+from paddock.queue.directory import DirectoryQueue, find_queue, queues
+from paddock.queue.lifecycle import STATES
+from paddock.queue.selection import Selection, choose
+from paddock.queue.view import Entry, snapshot
+
+STATE_STYLES = {"active": "cyan", "done": "green", "failed": "red", "paused": "yellow", "checking": "cyan"}
+_SHORTEST = 12  # columns that a text keeps on a narrow terminal
+_LISTED = 50  # tasks shown before the question
+
+
+def queue_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("-Q", "--queue", metavar="NAME|PATH", help="The queue [default]; with a slash, any directory.")(
+        function
+    )
+
+
+def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for decorate in reversed(
+        (
+            click.argument("words", nargs=-1, metavar="[TASK]..."),
+            queue_option,
+            click.option("--regex", metavar="RE", help="Tasks whose name or command fits."),
+            click.option(
+                "--state", "states", multiple=True, type=click.Choice(STATES), help="Tasks in this state; repeatable."
+            ),
+            click.option("-a", "--all", "everything", is_flag=True, help="All tasks that this can be done to."),
+            click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+        )
+    ):
+        function = decorate(function)
+    return function
+
+
+def open_queue(session: Session, name: str | None) -> DirectoryQueue:
+    """A queue that is there, to look at."""
+    queue = find_queue(name or settings.load().queue, session.home)
+    if not queue.exists():
+        _explain_absence(session, queue)
+    return queue
+
+
+def open_to_change(session: Session, name: str | None) -> DirectoryQueue:
+    """A queue that is there and can be trusted, with all its directories."""
+    queue = open_queue(session, name)
+    queue.prepare()
+    return queue
+
+
+def _explain_absence(session: Session, queue: DirectoryQueue) -> None:
+    if queue.path.is_dir():
+        found = sorted(path.name for path in queue.path.iterdir() if not path.name.startswith("."))
+        held = f"it holds {', '.join(found[:3])}" if found else "it is empty"
+        raise UsageError(f"{queue.path} is no queue: {held}.", hint="A queue has a directory `queued` in it.")
+    names = [other.name for other in home_queues(session)]
+    known = f"There are: {', '.join(names[:10])}." if names else "`paddock submit` makes one."
+    raise NotFound(f"There is no queue {queue.path}.", hint=known)
+
+
+def home_queues(session: Session) -> list[DirectoryQueue]:
+    """Every queue in the home, by name."""
+    return queues(session.home)
+
+
+def chosen(session: Session, queue: DirectoryQueue, selection: Selection, usual: Sequence[str]) -> list[Entry]:
+    """The tasks that are meant; a sentence when there is none."""
+    entries = snapshot(queue).entries
+    try:
+        found = choose(entries, selection, usual)
+    except NotFound as unknown:
+        _look_elsewhere(session, queue, selection.words, entries, unknown)
+        raise
+    if not found:
+        what = " or ".join(selection.states or usual)
+        raise NotFound(f"No task fits: none of them is {what}." if not selection.regex else "No task fits.")
+    return found
+
+
+def _look_elsewhere(
+    session: Session, queue: DirectoryQueue, words: Sequence[str], entries: Sequence[Entry], unknown: NotFound
+) -> None:
+    """An id that is in another queue of the home was meant all the same: say where."""
+    here = {entry.id for entry in entries}
+    missing = [word for word in words if word not in here]
+    for other in home_queues(session):
+        if other.path != queue.path and missing:
+            there = {place.id for place in other.list().places}
+            if any(word in there for word in missing):
+                raise NotFound(unknown.message, hint=f"It is in the queue {other.name}: add -Q {other.name}.") from None
+
+
+def confirm(out: Output, question: str, nothing: str) -> None:
+    """Ask on stderr, so that stdout stays the result's; no answer is No. A program that wants JSON is not asked."""
+    if out.mode == JSON:
+        raise Refused(f"{nothing}: it was not confirmed.", hint="Use --yes.")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline() if sys.stdin is not None else ""
+    if not answer.endswith("\n"):
+        sys.stderr.write("\n")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise Refused(f"{nothing}.", hint="Answer y, or use --yes.")
+
+
+def ask_about(out: Output, entries: Sequence[Entry], selection: Selection, yes: bool, verb: str) -> None:
+    """Show the tasks and ask, unless each of them was named."""
+    if yes or selection.exact:
+        return
+    task_table(out, entries[:_LISTED])
+    if len(entries) > _LISTED:
+        out.line(f"and {len(entries) - _LISTED:,} more")
+    confirm(out, f"{verb} {many(len(entries), 'task')}?", "Nothing was changed")
+
+
+def task_table(out: Output, entries: Sequence[Entry]) -> None:
+    rows: list[list[Cell]] = [[(e.id, "bold"), (e.state, STATE_STYLES.get(e.state, "")), e.title] for e in entries]
+    fitted_table(out, ["id", "state", "task"], rows, flexible=[2])
+
+
+def fitted_table(
+    out: Output, headers: Sequence[str], rows: list[list[Cell]], flexible: Sequence[int], right: Sequence[int] = ()
+) -> None:
+    """A table whose flexible columns are cut, the widest first, until it fits the terminal. In a pipe nothing is."""
+    if out.terminal and rows:
+        columns = range(len(headers))
+        widths = [max(width(headers[i]), *(width(_text(row[i])) for row in rows)) for i in columns]
+        over = sum(widths) + 2 * (len(headers) - 1) - out.width
+        while over > 0:
+            widest = max(flexible, key=lambda i: widths[i])
+            if widths[widest] <= _SHORTEST:
+                break
+            widths[widest] -= 1
+            over -= 1
+        rows = [[_cut(cell, widths[i]) if i in flexible else cell for i, cell in enumerate(row)] for row in rows]
+    out.table(headers, rows, [i in right for i in range(len(headers))])
+
+
+def _text(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else cell[0]
+
+
+def _cut(cell: Cell, room: int) -> Cell:
+    return cut_to(cell, room) if isinstance(cell, str) else (cut_to(cell[0], room), cell[1])
+
+
+def brief(entry: Entry) -> dict[str, Any]:
+    """A task in JSON, in short."""
+    return {"id": entry.id, "name": entry.name, "queue": str(entry.queue.path), "state": entry.state}

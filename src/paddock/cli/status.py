@@ -1,0 +1,183 @@
+"""paddock status: what happens in the queues."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from paddock.cli.command import Session, verb
+from paddock.cli.output import Cell
+from paddock.cli.queued import STATE_STYLES, brief, fitted_table, home_queues, open_queue, queue_option
+from paddock.compare.text import many, span
+from paddock.errors import NotFound
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
+from paddock.queue.roster import ALIVE
+from paddock.queue.status import NEXT, Status, owned, started
+from paddock.queue.status import status as look
+from paddock.queue.view import Entry
+
+TERMINAL_LIMIT, PIPE_LIMIT = 20, 1000  # waiting tasks of each queue, unless --all or --limit says otherwise
+_COLUMNS = (QUEUED, CHECKING, ACTIVE, PAUSED, FAILED, DONE)
+_HELP = """What happens in the queues: how many tasks are where, what runs, and why each waiting task waits.
+
+\b
+  paddock status                  all queues of the home
+  paddock status -Q gpu           one queue
+  paddock status --watch          again and again, until Ctrl-C
+
+The waiting tasks are listed in the order in which they will be taken.
+"""
+
+
+@verb("status", help=_HELP)
+@queue_option
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many waiting tasks a queue.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Every waiting task.")
+@click.option("-w", "--watch", is_flag=True, help="Look again every 2 seconds.")
+@click.option(
+    "--every", type=click.FloatRange(min=0.1), default=2.0, metavar="SECONDS", help="How often, with --watch."
+)
+def status(session: Session, queue: str | None, limit: int | None, everything: bool, watch: bool, every: float) -> None:
+    out = session.out
+    if limit is None:
+        limit = TERMINAL_LIMIT if out.terminal and out.human else PIPE_LIMIT
+    while True:
+        queues = [open_queue(session, queue)] if queue else home_queues(session)
+        if not queues and not watch:
+            raise NotFound(f"There is no queue in {session.home.path}.", hint="`paddock submit` makes one.")
+        found = [look(one, None if everything else limit) for one in queues]
+        if watch and out.terminal and out.human:
+            out.raw("\x1b[H\x1b[2J")
+        _print(session, found, lines=watch)
+        if not watch:
+            return
+        out.flush()
+        time.sleep(every)
+
+
+def _print(session: Session, found: list[Status], lines: bool) -> None:
+    out, now = session.out, time.time()
+    result = {"queues": [_as_json(session, one, now) for one in found]}
+    (out.json_line if lines else out.json)(result)
+    for one in found:
+        for entry in one.running:
+            out.bare(entry.id)
+    if not out.human:
+        return
+    _print_counts(session, found)
+    several = len(found) > 1
+    _print_running(session, found, now, several)
+    _print_waiting(session, found, several)
+    for one in found:
+        _print_remarks(session, one)
+
+
+def _print_counts(session: Session, found: list[Status]) -> None:
+    rows: list[list[Cell]] = []
+    for one in found:
+        counts: list[Cell] = [
+            (f"{one.counts[state]:,}", STATE_STYLES.get(state, "") if one.counts[state] else "dim")
+            for state in _COLUMNS
+        ]
+        rows.append([(_name(session, one.queue), "bold"), *counts, _crew(one)])
+    session.out.table(["queue", *_COLUMNS, "workers"], rows, [False, *(True for _ in _COLUMNS), True])
+
+
+def _crew(one: Status) -> Cell:
+    alive, others = len(one.crew.alive), len(one.crew.seen) - len(one.crew.alive)
+    text = f"{alive} (+{others} not alive)" if others else str(alive)
+    return (text, "yellow" if others or (not alive and one.counts["queued"]) else "")
+
+
+def _name(session: Session, queue: DirectoryQueue) -> str:
+    """As -Q takes it."""
+    return queue.name if queue.path.parent == session.home.path / "queues" else str(queue.path)
+
+
+def _print_running(session: Session, found: list[Status], now: float, several: bool) -> None:
+    rows: list[list[Cell]] = []
+    for one in found:
+        for entry in one.running:
+            where: Cell = entry.worker
+            if one.crew.fate(entry.worker) != ALIVE:
+                where = (f"{entry.worker} ({one.crew.fate(entry.worker)})", "red")
+            elapsed = span(max(0.0, now - started(entry, session.home)))
+            queue: list[Cell] = [_name(session, one.queue)] if several else []
+            rows.append([(entry.id, "bold"), *queue, entry.title, where, str(entry.attempt), elapsed])
+    if rows:
+        session.out.heading("running")
+        headers = ["id", *(["queue"] if several else []), "task", "worker", "attempt", "elapsed"]
+        last = len(headers) - 1
+        fitted_table(session.out, headers, rows, flexible=[last - 3, last - 2], right=[last - 1, last])
+
+
+def _print_waiting(session: Session, found: list[Status], several: bool) -> None:
+    rows: list[list[Cell]] = []
+    for one in found:
+        queue: list[Cell] = [_name(session, one.queue)] if several else []
+        for entry, why in one.waiting:
+            reason: Cell = why if why != NEXT else (why, "green")
+            rows.append([(entry.id, "bold"), *queue, entry.title, reason])
+    if rows:
+        session.out.heading("waiting")
+        headers = ["id", *(["queue"] if several else []), "task", "why"]
+        last = len(headers) - 1
+        fitted_table(session.out, headers, rows, flexible=[last - 1, last])
+    more = sum(one.more for one in found)
+    if more:
+        session.out.note(f"{more:,} more; --all shows them.")
+
+
+def _print_remarks(session: Session, one: Status) -> None:
+    out, name = session.out, _name(session, one.queue)
+    if not one.sure:
+        out.note(f"Not all of {one.queue.path} could be read: this may be less than there is.")
+    for path in one.strangers[:5]:
+        out.note(f"{one.queue.base / path} is no task, and is left alone.")
+    if len(one.strangers) > 5:
+        out.note(f"{len(one.strangers) - 5} more files in {one.queue.base} are no tasks.")
+    if not one.crew.alive and one.counts["queued"]:
+        out.note(f"No worker is alive: `paddock worker {name}` starts one.")
+    stuck = sum(1 for entry in one.running if one.crew.fate(entry.worker) != ALIVE)
+    if stuck:
+        out.note(f"{many(stuck, 'task')} of workers that are not alive: a live worker takes them over.")
+
+
+def _as_json(session: Session, one: Status, now: float) -> dict[str, Any]:
+    return {
+        "queue": _name(session, one.queue),
+        "path": str(one.queue.path),
+        "counts": one.counts,
+        "running": [_running_json(session, one, entry, now) for entry in one.running],
+        "waiting": [
+            {**brief(entry), "title": entry.title, "priority": entry.place.priority, "why": why}
+            for entry, why in one.waiting
+        ],
+        "more": one.more,
+        "workers": [
+            {"worker": seen.name, "host": seen.identity.host, "state": seen.state, "silence": seen.silence}
+            for seen in one.crew.seen.values()
+        ],
+        "strangers": one.strangers,
+        "sure": one.sure,
+    }
+
+
+def _running_json(session: Session, one: Status, entry: Entry, now: float) -> dict[str, Any]:
+    began = started(entry, session.home)
+    fate = one.crew.fate(entry.worker)
+    seen = one.crew.seen.get(entry.worker)
+    return {
+        **brief(entry),
+        "title": entry.title,
+        "worker": entry.worker,
+        "host": seen.identity.host if seen else "",
+        "worker_state": fate,
+        "attempt": entry.attempt,
+        "started": began,
+        "elapsed": max(0.0, now - began),
+        "remark": owned(entry, one.crew) if fate != ALIVE else "",
+    }

@@ -1,0 +1,110 @@
+"""A queue as it is at this moment: its tasks one by one, each with its place, and its file when it is asked for."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from paddock.errors import Damaged
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place
+from paddock.queue.task import TaskFile
+
+# In the order a task goes through them: one that moves on between two listings is seen at least once, and where it is
+# now rather than where it was.
+IN_ORDER = (QUEUED, PAUSED, CHECKING, ACTIVE, FAILED, DONE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A task in a queue, where the last listing saw it."""
+
+    queue: DirectoryQueue
+    place: Place
+
+    @property
+    def id(self) -> str:
+        return self.place.id
+
+    @property
+    def state(self) -> str:
+        return self.place.state
+
+    @property
+    def worker(self) -> str:
+        """Whose it is; "" when it is nobody's."""
+        return self.place.token.worker if self.place.token else ""
+
+    @cached_property
+    def _content(self) -> tuple[TaskFile | None, str]:
+        try:
+            if not self.queue.is_trusted(self.place):
+                return None, f"its file is {_owner(self.queue.file(self.place))}'s, whom this queue does not know"
+            return self.queue.read(self.place), ""
+        except Damaged as error:
+            return None, str(error)
+        except FileNotFoundError:
+            return None, ""  # it has moved on since the listing
+        except OSError as error:
+            return None, f"its file cannot be read ({error.strerror or error})"
+
+    @property
+    def file(self) -> TaskFile | None:
+        """The task and its history; None when the file is none, or is gone."""
+        return self._content[0]
+
+    @property
+    def trouble(self) -> str:
+        """Why there is no task in the file, as a sentence."""
+        return self._content[1]
+
+    @property
+    def name(self) -> str:
+        return self.file.task.name if self.file else ""
+
+    @property
+    def command(self) -> str:
+        return self.file.task.command if self.file else ""
+
+    @property
+    def title(self) -> str:
+        """What a person knows it by: its name, else the first line of its command."""
+        return self.name or self.command.strip().partition("\n")[0]
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt that runs, or of the last one."""
+        if self.place.token and self.state in (ACTIVE, PAUSED, CHECKING):
+            return self.place.token.epoch
+        return len(self.file.attempts) if self.file else 0
+
+
+class Snapshot(NamedTuple):
+    entries: list[Entry]
+    strangers: list[str]  # paths of files that are no tasks
+    sure: bool
+
+    def by_id(self) -> dict[str, Entry]:
+        return {entry.id: entry for entry in self.entries}
+
+
+def snapshot(queue: DirectoryQueue, states: Iterable[str] = IN_ORDER) -> Snapshot:
+    listing = queue.list(states)
+    last = {place.id: place for place in listing.places}
+    return Snapshot([Entry(queue, place) for place in last.values()], listing.strangers, listing.sure)
+
+
+def _owner(path: Path) -> str:
+    try:
+        uid = os.lstat(path).st_uid
+    except OSError:
+        return "somebody else"
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"

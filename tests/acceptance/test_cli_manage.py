@@ -1,0 +1,217 @@
+"""paddock status, cancel, pause, resume, retry, rerun: on queues at rest, and under a worker that works."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.queue.directory import DirectoryQueue
+
+
+def until(condition: Callable[[], Any], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+
+
+def submit(program: Any, command: str, *options: str) -> str:
+    found = program("submit", "--no-snapshot", "-q", *options, "--", command)
+    assert found.code == 0, found.err
+    return found.out.strip()
+
+
+def names(program: Any, state: str, queue: str = "default") -> list[str]:
+    return sorted(os.listdir(program.home / "queues" / queue / state))
+
+
+def advances(path: Path) -> bool:
+    before = path.stat().st_size if path.exists() else 0
+    time.sleep(0.5)
+    return path.exists() and path.stat().st_size > before
+
+
+@pytest.fixture
+def worker(program: Any) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*options: str) -> subprocess.Popen[str]:
+        started.append(program.start("worker", "--grace", "2s", *options))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_status_counts_and_says_why_each_task_waits(program: Any) -> None:
+    first = submit(program, "echo 1", "--name", "first")
+    submit(program, "echo 2", "--after", first)
+    submit(program, "echo 3", "--chk", "test -f ready")
+    submit(program, "echo 4", "--gpus", "2", "--priority", "3")
+    held = submit(program, "echo 5", "--name", "held")
+    assert program("pause", "held").code == 0
+    damaged = program.home / "queues/default/queued/20260101-000000-damaged"
+    damaged.write_text("nothing of the kind")
+    (program.home / "queues/default/queued/.note").write_text("")
+    (program.home / "queues/default/queued/notes to self").write_text("")
+    (found,) = program("status", "--json").json["queues"]
+    assert found["counts"] == {"queued": 5, "checking": 0, "active": 0, "done": 0, "failed": 0, "paused": 1}
+    whys = [(task["title"], task["why"]) for task in found["waiting"]]
+    assert whys[0] == ("echo 4", "no worker")
+    assert whys[1][1].startswith("20260101-000000-damaged is no task")
+    assert ("echo 2", f"after first ({first}), which is queued") in whys
+    assert whys[-1] == ("held", "paused")
+    assert found["strangers"] == ["queued/notes to self"]
+    shown = program("status")
+    assert held in shown.out and "No worker is alive" in shown.err
+
+
+def test_a_task_that_needs_more_than_there_is_says_so(program: Any, worker: Any) -> None:
+    worker()
+    until(lambda: (program.home / "queues/default/workers").is_dir() and names(program, "workers"))
+    submit(program, "echo", "--gpus", "2")
+    submit(program, "echo", "--chk", "false")
+    busy = submit(program, "sleep 1000", "--priority", "1", "--name", "busy")
+    waits = submit(program, "echo")
+    until(lambda: program("status", "-q").out.strip() == busy)
+    (found,) = program("status", "-Q", "default", "--json").json["queues"]
+    assert [task["why"] for task in found["waiting"]] == [
+        "needs 2 GPUs; no worker has any",
+        "its check has not succeeded yet: false",
+        "the slot is busy",
+    ]
+    assert found["waiting"][-1]["id"] == waits
+    (running,) = found["running"]
+    assert (running["name"], running["attempt"], running["worker_state"]) == ("busy", 1, "alive")
+    assert "busy" in program("status").out
+
+
+def test_cancel_returns_when_every_process_is_gone_and_the_run_says_cancelled(
+    program: Any, worker: Any, tmp_path: Path
+) -> None:
+    ticks = tmp_path / "ticks"
+    task = submit(program, f"(while sleep 0.05; do echo x >> {ticks}; done) & wait", "--name", "endless")
+    worker()
+    until(lambda: advances(ticks))
+    assert program("cancel", "endless").code == 0
+    assert not advances(ticks)
+    assert not any(names(program, state) for state in ("queued", "active", "paused", "done", "failed", ".cancelled"))
+    (run,) = program("ls", "--json").json["runs"]
+    assert (run["id"], run["state"], run["reason"]) == (task, "killed", "cancelled")
+
+
+def test_a_task_is_stopped_and_goes_on_and_its_worker_knows(program: Any, worker: Any, tmp_path: Path) -> None:
+    ticks = tmp_path / "ticks"
+    submit(program, f"while sleep 0.05; do echo x >> {ticks}; done", "--name", "endless")
+    worker()
+    until(lambda: advances(ticks))
+    assert program("pause", "endless").code == 0
+    until(lambda: not advances(ticks))
+    (found,) = program("status", "--json").json["queues"]
+    assert found["waiting"][0]["why"].startswith("paused in attempt 1, stopped on ")
+    assert program("resume", "endless").code == 0
+    until(lambda: advances(ticks))
+    assert program("pause", "endless").code == 0
+    until(lambda: not advances(ticks))
+    assert program("cancel", "--all", "--yes").code == 0
+    assert names(program, "paused") == names(program, ".cancelled") == []
+
+
+def test_a_retry_keeps_the_history_and_the_priority(program: Any) -> None:
+    task = submit(program, "test -f made", "--priority", "7")
+    program("worker", "--no-persist")
+    assert names(program, "failed") == [task]
+    (program.cwd / "made").write_text("")
+    assert program("retry", task[:20]).code == 0
+    assert names(program, "queued") == [f"{task}@7"]
+    program("worker", "--no-persist")
+    assert names(program, "done") == [task]
+    assert program("rerun", task[-6:]).code == 0
+    program("worker", "--no-persist")
+    queue = DirectoryQueue(program.home / "queues/default")
+    (place,) = queue.list(["done"]).places
+    assert [(a.number, a.outcome) for a in queue.read(place).attempts] == [(1, "failed"), (2, "done"), (3, "done")]
+
+
+def test_the_task_of_a_dead_worker_can_be_cancelled_when_nobody_else_is_there(program: Any, worker: Any) -> None:
+    task = submit(program, "sleep 1000")
+    process = worker()
+    until(lambda: names(program, "active"))
+    process.kill()
+    process.wait()
+    (found,) = program("status", "--json").json["queues"]
+    assert found["running"][0]["worker_state"] == "dead"
+    assert "(dead)" in program("status").out
+    assert program("cancel", task).code == 0
+    assert names(program, "active") == names(program, ".cancelled") == []
+    (run,) = program("ls", "--json").json["runs"]
+    assert (run["state"], run["reason"]) == ("killed", "cancelled")
+
+
+def test_more_than_was_named_is_asked_for_and_the_answer_is_no(program: Any) -> None:
+    for number in range(3):
+        submit(program, f"echo {number}", "--name", f"train lr=0.{number}")
+    refused = program("cancel", "--regex", "lr=0.[01]", stdin="\n")
+    assert refused.code == 9 and "Cancel 2 tasks? [y/N]" in refused.err and "Nothing was changed" in refused.err
+    assert "train lr=0.1" in refused.out and "lr=0.2" not in refused.out
+    assert program("cancel", "--all", "--json").error["type"] == "Refused"
+    assert len(names(program, "queued")) == 3
+    assert program("cancel", "--regex", "lr=0.[01]", stdin="y\n").code == 0
+    assert len(names(program, "queued")) == 1
+    assert program("pause", "train lr=0.2", "--json").json["paused"][0]["now"] == "paused"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("cancel",), 2, "Which tasks?"),
+        (("cancel", "nosuch"), 3, "no task 'nosuch'"),
+        (("cancel", "--regex", "("), 2, "cannot be read"),
+        (("cancel", "--state", "done", "-y"), 3, "No task fits"),
+        (("resume", "--all"), 3, "No task fits"),
+        (("pause", "twin"), 4, "fits 2 tasks"),
+        (("retry", "waits"), 9, "is queued"),
+        (("rerun", "waits"), 9, "when its turn comes"),
+        (("pause", "over"), 9, "`paddock rerun"),
+        (("cancel", "waits", "-Q", "other"), 3, "There are: default."),
+        (("cancel", "waits", "-Q", "./photos"), 2, "is no queue: it holds cat.jpg"),
+        (("status", "-Q", "./photos"), 2, "is no queue"),
+        (("cancel", "waits", "-Q", "a b"), 2, "cannot be a queue's name"),
+    ],
+)
+def test_a_mistake_is_a_sentence_and_nothing_is_changed(
+    program: Any, words: tuple[str, ...], code: int, says: str
+) -> None:
+    submit(program, "true", "--name", "over")
+    program("worker", "--no-persist")
+    for name in ("waits", "twin", "twin"):
+        submit(program, "echo", "--name", name)
+    (program.cwd / "photos").mkdir()
+    (program.cwd / "photos" / "cat.jpg").write_text("")
+    before = {state: names(program, state) for state in ("queued", "done")}
+    found = program(*words)
+    assert (found.code, says in found.err) == (code, True), found.err
+    assert {state: names(program, state) for state in ("queued", "done")} == before
+
+
+def test_a_queue_that_everybody_may_write_is_refused(program: Any) -> None:
+    task = submit(program, "echo")
+    os.chmod(program.home / "queues/default/queued", 0o777)
+    found = program("cancel", task)
+    assert (found.code, "chmod o-w" in found.err) == (9, True)
+    assert names(program, "queued") == [task]
+
+
+def test_an_id_that_is_in_another_queue_is_said_to_be_there(program: Any) -> None:
+    submit(program, "echo")
+    task = submit(program, "echo", "-Q", "gpu")
+    found = program("cancel", task)
+    assert (found.code, "add -Q gpu" in found.err) == (3, True)
