@@ -140,3 +140,22 @@ def test_a_script_that_never_heard_of_paddock_gets_its_end_and_its_usage_recorde
 def test_a_task_is_named_by_the_end_of_its_id_too(program: Any) -> None:
     task = program("submit", "--no-snapshot", "-q", "--", "true").out.strip()
     assert program("show", task[-4:], "-q").out.strip() == task
+
+
+@pytest.mark.parametrize("layout", ["", "tasks"])
+def test_a_queue_of_roach_is_worked_on_in_place_in_the_workers_directory(program: Any, layout: str) -> None:
+    queue = program.cwd / "old queue"
+    states = queue / layout
+    for state in ("queued", "checking", "active", "done", "failed", "paused"):
+        (states / state).mkdir(parents=True)
+    (program.cwd / "data.txt").write_text("forty-two\n")
+    (states / "queued" / "2024-01-02_03-04-05").write_text("test -f data.txt\n---\ncat data.txt\n")
+    (states / "queued" / "2024-01-02_03-04-06").write_text(
+        f"test -f '{states}/done/2024-01-02_03-04-05'\n---\ncat data.txt\nexit 1\n=== worker 7 ===\nolder output\n"
+    )
+    _work(program, "./old queue")
+    assert os.listdir(states / "done") == ["2024-01-02_03-04-05"]
+    assert os.listdir(states / "failed") == ["2024-01-02_03-04-06"]
+    assert "forty-two" in (states / "done" / "2024-01-02_03-04-05").read_text()
+    text = (states / "failed" / "2024-01-02_03-04-06").read_text()
+    assert "older output" in text and "exit code 1" in text

@@ -21,8 +21,9 @@ accident: a command may contain `====` or `---` lines, or a whole task file. Hea
 
 from __future__ import annotations
 
+import itertools
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -268,6 +269,17 @@ def _attempt(body: str) -> Attempt:
     return Attempt(**fields, tail="\n".join(tail))
 
 
+def _roach_attempts(lines: list[str]) -> Iterator[Attempt]:
+    """What roach wrote of its tries (a line with the worker, then output), and what we added since."""
+    starts = [i for i, line in enumerate(lines) if line.startswith("===")]
+    for number, (start, end) in enumerate(itertools.pairwise([*starts, len(lines)]), 1):
+        head = lines[start].split()
+        if head[:2] == ["====", "attempt"]:
+            yield _attempt("\n".join(lines[start + 1 : end]))
+        else:
+            yield Attempt(number=number, worker=lines[start].strip("= "), outcome="ended")
+
+
 def _read_roach(text: str, file_name: str) -> TaskFile:
     """roach's file: the check, a line `---`, the command, and after a line `===` the outputs."""
     lines = text.split("\n")
@@ -279,9 +291,6 @@ def _read_roach(text: str, file_name: str) -> TaskFile:
     end = next((i for i in range(cut + 1, len(lines)) if lines[i].startswith("===")), len(lines))
     check = "\n".join(lines[:cut]).strip()
     command = "\n".join(lines[cut + 1 : end]).strip("\n")
-    history = [line for line in lines[end:] if line.startswith("===")]
-    attempts = tuple(
-        Attempt(number=number, worker=line.strip("= "), outcome="ended") for number, line in enumerate(history, 1)
-    )
+    attempts = tuple(_roach_attempts(lines[end:]))
     task = Task(id=file_name, command=command, check="" if check == "true" else check)
     return TaskFile(task, new_fence(text), attempts, roach=True)

@@ -73,7 +73,7 @@ class Checks:
 
 
 def _start(text: str, directory: str) -> subprocess.Popen[bytes]:
-    cwd = directory if os.path.isdir(directory) else "/"
+    cwd = directory if os.path.isdir(directory) else None  # roach's checks run where the worker was started
     return subprocess.Popen(
         ["/bin/sh", "-c", text],
         cwd=cwd,

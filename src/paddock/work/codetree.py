@@ -24,7 +24,7 @@ _NEVER = {".git", ".paddock"}
 def work_directory(task: Task, home: Home, run: RunDirectory, cache: Path) -> Path:
     """Where the task's command starts; a sentence when it cannot be had."""
     if not task.code:
-        return Path(task.cwd or "/")
+        return Path(task.cwd) if task.cwd else Path.cwd()  # roach's tasks run where the worker was started
     code = task.facts.get("code") or {}
     root = str(code.get("root") or task.cwd)
     tree = shared_tree(home, task.code, cache)

@@ -115,3 +115,13 @@ def test_no_bytes_make_it_raise_anything_else(data: bytes) -> None:
             read(prefix + data, "t")
         except Damaged:
             pass
+
+
+def test_what_we_add_to_a_file_of_roach_is_read_again() -> None:
+    data = b"---\necho\n=== worker 3 ===\nsome output\n"
+    file = read(data, "old")
+    data += render_attempt(Attempt(number=2, outcome="lost", exit="its worker died"), file.fence)
+    data += render_attempt(Attempt(number=3, outcome="lost", tail="=== not a marker\n"), file.fence)
+    found = read(data, "old")
+    assert [(a.number, a.outcome) for a in found.attempts] == [(1, "ended"), (2, "lost"), (3, "lost")]
+    assert (found.losses, found.task.command) == (2, "echo")
