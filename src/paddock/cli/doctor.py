@@ -22,6 +22,7 @@ from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell
 from paddock.compare.text import size
 from paddock.errors import PaddockError
+from paddock.record.filesystem import filesystem
 from paddock.record.layout import Home
 from paddock.settings import SETTINGS, Settings
 from paddock.version import __version__
@@ -234,6 +235,6 @@ def _can_write(path: Path) -> bool:
 
 def _filesystem(path: Path) -> str:
     try:
-        return place.filesystem(os.path.realpath(path), Path("/proc/self/mountinfo").read_text(errors="replace"))
+        return filesystem(os.path.realpath(path), Path("/proc/self/mountinfo").read_text(errors="replace"))
     except OSError:
         return ""

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from paddock.queue.directory import find_queue
 from paddock.queue.lifecycle import Liveness
 from paddock.queue.submission import parse_seconds
 from paddock.record.layout import Home
+
+if TYPE_CHECKING:
+    from paddock.work.slots import Slots
 
 _HELP = """Take tasks from QUEUEs and run them here, until you stop it.
 
@@ -81,9 +85,8 @@ def _tell(session: Session, text: str) -> None:
     session.out.note(f"{time.strftime('%H:%M:%S')} {text}")
 
 
-def _room(slots: tuple[int, tuple[str, ...]]) -> str:
-    tasks, gpus = slots
-    return f"{tasks} at once" + (f", GPUs {','.join(gpus)}" if gpus else "")
+def _room(slots: Slots) -> str:
+    return f"{slots.tasks} at once" + (f", GPUs {','.join(slots.gpus)}" if slots.gpus else "")
 
 
 def _seconds_left(until: str | None) -> float:

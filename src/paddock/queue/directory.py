@@ -6,6 +6,7 @@ rename that failed, a listing tells whether it happened all the same: over NFS i
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import secrets
@@ -115,9 +116,9 @@ class DirectoryQueue:
                     places.append(found)
                 elif not name.startswith("."):
                     strangers.append(f"{state}/{name}")
-        return Listing(places, strangers, sure and self._is_there())
+        return Listing(places, strangers, sure and self.is_there())
 
-    def _is_there(self) -> bool:
+    def is_there(self) -> bool:
         """A mount point without its filesystem is an empty directory, and an empty queue looks just like it."""
         try:
             return (self.path / SENTINEL).read_bytes() != b""
@@ -188,22 +189,46 @@ class DirectoryQueue:
 
     def append(self, place: Place, data: bytes) -> None:
         """Add to a task's file, on the disk before this returns. Only for who holds its token."""
-        descriptor = os.open(self.file(place), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        descriptor = self.write(place, data)
+        try:
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def write(self, place: Place, data: bytes) -> int:
+        """Add to a task's file; the descriptor comes back, for who wants to have it on the disk."""
+        try:
+            descriptor = os.open(self.file(place), os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        except PermissionError:  # another user's, in a queue that we share
+            descriptor = self._copy(place)
         try:
             size = os.fstat(descriptor).st_size
-            if size:
-                with open(self.file(place), "rb") as file:
-                    file.seek(-1, os.SEEK_END)
-                    if file.read(1) != b"\n":
-                        data = b"\n" + data
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                data = b"\n" + data
             try:
                 files.write_all(descriptor, data)
-                os.fdatasync(descriptor)
             except OSError:
                 os.ftruncate(descriptor, size)  # half a note would be read as one, and then comes the whole one
                 raise
-        finally:
+        except BaseException:
             os.close(descriptor)
+            raise
+        return descriptor
+
+    def _copy(self, place: Place) -> int:
+        """Put a file of our own in the place of one that we may read and rename, but not write."""
+        aside = f"{self.path}/{_ASIDE}/{place.id}.{secrets.token_hex(3)}"
+        descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            files.write_all(descriptor, files.read_from(self.file(place), 0))
+            os.fsync(descriptor)
+            os.rename(aside, self.file(place))
+        except BaseException:
+            os.close(descriptor)
+            with contextlib.suppress(OSError):
+                os.unlink(aside)
+            raise
+        return descriptor
 
 
 def find_queue(where: str | os.PathLike[str], home: Home) -> DirectoryQueue:

@@ -25,6 +25,8 @@ QUEUED, CHECKING, ACTIVE, DONE, FAILED, PAUSED = "queued", "checking", "active",
 STATES = (QUEUED, CHECKING, ACTIVE, DONE, FAILED, PAUSED)
 OWNED = (CHECKING, ACTIVE)  # a file here belongs to a worker
 CANCELLED = ".cancelled"  # no state: a running task's file lies here until its worker has ended the processes
+# In which a file that may be moved meanwhile is looked for: in the order of the moves, and the likeliest last.
+LOOK = (QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE, CANCELLED)
 POISON = 5  # a task that was lost with its worker so often in a row is not given to another one
 
 _NAME = re.compile(

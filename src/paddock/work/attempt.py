@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
@@ -9,6 +10,7 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from paddock import files, wire
@@ -19,6 +21,7 @@ from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory
 from paddock.record.process import boot_id, oom_kills, start_ticks
 from paddock.version import __version__
+from paddock.work.codetree import work_directory
 
 TAIL_BYTES, TAIL_LINES = 8192, 20
 
@@ -35,8 +38,10 @@ class Running:
     journal: Journal
     output: Path
     gpus: tuple[str, ...]
+    directory: Path  # where its command starts
+    facts: int = -1  # descriptor of a run.json that the disk has not been asked to keep yet
     started: float = field(default_factory=time.time)
-    oom_before: int = field(default_factory=oom_kills)
+    oom_before: int = field(default_factory=lambda: _oom_kills_lately())
     stopped: bool = False
     misses: int = 0  # clean listings without its file
     missed: float = 0.0  # when the last of them was
@@ -48,42 +53,106 @@ class Running:
         return self.file.task
 
 
-def begin(home: Home, place: Place, file: TaskFile, worker: str, gpus: tuple[str, ...]) -> Running:
-    """Make the run's directory, unless an earlier attempt did, and open this attempt's journal."""
+def begin(
+    home: Home, place: Place, file: TaskFile, worker: str, gpus: tuple[str, ...], trees: Path
+) -> tuple[Running, int]:
+    """Make the run's directory, unless an earlier attempt did, and what this attempt writes to: its journal, and its
+    output, which comes back as a descriptor. Whatever is missing for that is found out before the journal says that
+    there was an attempt."""
     task, number = file.task, len(file.attempts) + 1
     run = home.run(task.id)
-    for directory in (run.journals, run.output):
-        directory.mkdir(parents=True, exist_ok=True)
-    if not run.facts.exists():
-        files.write_once(run.facts, wire.dumps(wire.plain(facts_of(task)).value))
-    name = writer_name()
-    journal = Journal(
-        run.journals / f"{name}.jsonl",
-        {
-            "run": run.id,
-            "writer": name,
-            "role": "supervisor",
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-            "start": start_ticks(os.getpid()),
-            "boot": boot_id(),
-            "rank": None,
-            "world": None,
-            "attempt": number,
-            "user": task.user,
-            "paddock": __version__,
-            "oom": -1,
-            "worker": worker,
-        },
-    )
+    facts = _write_facts(run, task, new=_make_directories(run))
+    output = -1
+    try:
+        directory = work_directory(task, home, run, trees)
+        log = run.output / f"{number}.log"
+        output = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        name = writer_name()
+        header = {**_worker_facts(), "run": run.id, "writer": name, "attempt": number, "user": task.user}
+        journal = Journal(run.journals / f"{name}.jsonl", {**header, "worker": worker})
+    except BaseException:
+        for descriptor in (facts, output):
+            if descriptor >= 0:
+                os.close(descriptor)
+        raise
     key = f"{task.id}~{place.token}"
-    return Running(place, file, key, number, run, journal, run.output / f"{number}.log", gpus)
+    return Running(place, file, key, number, run, journal, log, gpus, directory, facts), output
+
+
+@cache
+def _worker_facts() -> dict[str, object]:
+    """What every journal of this process says of it."""
+    return {
+        "role": "supervisor",
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "start": start_ticks(os.getpid()),
+        "boot": boot_id(),
+        "rank": None,
+        "world": None,
+        "paddock": __version__,
+        "oom": -1,
+    }
+
+
+def _make_directories(run: RunDirectory) -> bool:
+    """True when there was no directory of the run."""
+    try:
+        os.mkdir(run.path)
+        new = True
+    except FileExistsError:
+        new = False
+    except FileNotFoundError:
+        run.path.mkdir(parents=True, exist_ok=True)
+        new = False
+    for directory in (run.journals, run.output):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(directory)
+    return new
+
+
+def _write_facts(run: RunDirectory, task: Task, *, new: bool) -> int:
+    """run.json, whole or not there; the descriptor when it has still to be brought to the disk. Nothing is lost when
+    the power fails before that: the next attempt writes it again from the task's file."""
+    if not new:
+        try:
+            if os.stat(run.facts).st_size:
+                return -1
+            os.unlink(run.facts)  # the power failed
+        except FileNotFoundError:
+            pass
+    data = wire.dumps(wire.plain(facts_of(task)).value)
+    if not new:
+        files.write_once(run.facts, data)
+        return -1
+    aside = f"{run.path}/.run.json.tmp"
+    descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
+    try:
+        files.write_all(descriptor, data)
+        os.rename(aside, run.facts)
+    except BaseException:
+        os.close(descriptor)
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
+    return descriptor
+
+
+_oom_kills_seen = (-1e9, -1)
+
+
+def _oom_kills_lately() -> int:
+    """Up to a second old: it is a long file to read for every short task."""
+    global _oom_kills_seen
+    now = time.monotonic()
+    if now - _oom_kills_seen[0] > 1.0:
+        _oom_kills_seen = now, oom_kills()
+    return _oom_kills_seen[1]
 
 
 def environment(running: Running, home: Home, visible: str | None) -> dict[str, str]:
     """The worker's own environment, the task's, and what tells the script which run it is."""
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("PADDOCK_RUN_")}
-    environ |= running.task.env
+    environ = _worker_environment() | running.task.env
     environ |= {
         "PADDOCK_RUN_ID": running.run.id,
         "PADDOCK_RUN_HOME": str(home.path),
@@ -96,6 +165,11 @@ def environment(running: Running, home: Home, visible: str | None) -> dict[str, 
     if visible is not None:
         environ["CUDA_VISIBLE_DEVICES"] = visible
     return environ
+
+
+@cache
+def _worker_environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("PADDOCK_RUN_")}
 
 
 def argv(command: str, directory: Path) -> list[str]:
@@ -138,7 +212,8 @@ def attempt_note(running: Running, worker: str, result: str, exit: str, seconds:
 def finish(
     running: Running, status: int | None, exit: str, result: str = "failed", usage: Mapping[str, float] | None = None
 ) -> None:
-    """The supervisor's last words in the run's journal; `why` when it did not end by itself."""
+    """The supervisor's last words in the run's journal, which is still to be closed; `why` when it did not end by
+    itself."""
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     name = signal.Signals(-code).name.removeprefix("SIG") if code is not None and code < 0 else None
     running.journal.append_now(
@@ -153,7 +228,6 @@ def finish(
         }
     )
     running.journal.append_now({"k": "end", "code": 0, "reason": "finished"})
-    running.journal.close()
 
 
 def tail(path: Path) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import secrets
 import shutil
+import threading
 from pathlib import Path
+from typing import Any
 
 from paddock.errors import Damaged, PaddockError
 from paddock.queue.task import Task
@@ -35,9 +38,53 @@ def work_directory(task: Task, home: Home, run: RunDirectory, cache: Path) -> Pa
     return work if inside.startswith("..") else work / inside
 
 
+class Trees:
+    """Snapshots as files, restored by whoever needs them first: in a thread, because a big one takes long, and the
+    worker has other duties."""
+
+    def __init__(self, home: Home, cache: Path) -> None:
+        self._home, self._cache = home, cache
+        self._asked: dict[str, list[Any]] = {}
+        self._results: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+
+    def has(self, digest: str) -> bool:
+        return _path(self._cache, digest).is_dir()
+
+    def ask(self, digest: str, who: Any) -> None:
+        """Have it restored; `done` says when."""
+        self._asked.setdefault(digest, []).append(who)
+        if len(self._asked[digest]) == 1:
+            threading.Thread(target=self._restore, args=(digest,), daemon=True).start()
+
+    def _restore(self, digest: str) -> None:
+        try:
+            shared_tree(self._home, digest, self._cache)
+            self._results.put((digest, ""))
+        except PaddockError as error:
+            self._results.put((digest, error.message))
+        except Exception as error:  # whatever it is, somebody waits for an answer
+            self._results.put((digest, f"The code snapshot {digest[:12]} cannot be restored: {error}"))
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._asked)
+
+    def done(self) -> list[tuple[Any, str]]:
+        """Everybody whose snapshot has been dealt with since the last call, and why it cannot be had."""
+        found = []
+        while not self._results.empty():
+            digest, trouble = self._results.get()
+            found += [(who, trouble) for who in self._asked.pop(digest)]
+        return found
+
+
+def _path(cache: Path, digest: str) -> Path:
+    return cache / "code" / digest
+
+
 def shared_tree(home: Home, digest: str, cache: Path) -> Path:
     """The snapshot as files, restored by whoever needs it first."""
-    tree = cache / "code" / digest
+    tree = _path(cache, digest)
     if tree.is_dir():
         return tree
     aside = cache / "code" / f".{digest}.{secrets.token_hex(4)}"

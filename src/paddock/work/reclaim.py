@@ -24,6 +24,7 @@ from paddock.queue.lifecycle import (
 )
 from paddock.queue.task import Attempt, TaskFile, render_attempt
 from paddock.work import process
+from paddock.work.mirror import Mirror
 
 EVERY = 5.0  # seconds between looks at other workers
 
@@ -31,8 +32,10 @@ EVERY = 5.0  # seconds between looks at other workers
 class Reclaim:
     """One queue's, as one worker sees to it."""
 
-    def __init__(self, queue: DirectoryQueue, watch: Watch, worker: str, say: Callable[[str], None]) -> None:
-        self.queue, self.watch, self.worker = queue, watch, worker
+    def __init__(
+        self, queue: DirectoryQueue, mirror: Mirror, watch: Watch, worker: str, say: Callable[[str], None]
+    ) -> None:
+        self.queue, self.mirror, self.watch, self.worker = queue, mirror, watch, worker
         self._say = say
         self._looked = -EVERY
         self._ownerless: set[Place] = set()  # at the last look
@@ -45,7 +48,7 @@ class Reclaim:
         if now - self._looked < EVERY:
             return
         self._looked = now
-        listing = self.queue.list()
+        listing = self.mirror.claims()
         dead: dict[str, bool] = {self.worker: True}
         for place in listing.places:
             if place.token is None or f"{place.id}~{place.token}" in busy:

@@ -1,35 +1,38 @@
 """How attempts ended, written into their tasks' files, and the files moved where they belong: tried again for as long
-as the disk refuses, because a result that is in nobody's hands would be a task that waits for ever."""
+as the disk refuses, because a result that is in nobody's hands would be a task that waits for ever.
+
+The note is written at once, so that a kill of this worker does not lose it. Then a thread brings all that has come
+together (the note, the run's facts and journal) to the disk in one go, and renames the file after that: the worker
+meanwhile starts the next task. When the power fails before the rename is on the disk, the file is still in `active/`,
+with a note that says how the attempt ended; whoever takes it over moves it where it belongs and does not run it again.
+So the directories themselves are brought to the disk only now and then.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import queue
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
+from paddock import files
 from paddock.queue import cancelling
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import (
-    ACTIVE,
-    CANCELLED,
-    CHECKING,
-    DONE,
-    FAILED,
-    PAUSED,
-    QUEUED,
-    Place,
-    Token,
-    destination,
-    ended,
-)
-from paddock.queue.task import Attempt, render_attempt
+from paddock.queue.lifecycle import CANCELLED, LOOK, Place, Token, destination, ended
+from paddock.queue.task import Attempt, TaskFile, render_attempt
+from paddock.record.journal import Journal
 from paddock.work import attempt as attempts
 from paddock.work.attempt import Running
 
-# In the order in which a file can be moved under our eyes, and the likeliest last.
-LOOK = (QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE, CANCELLED)
 AGAIN_SECONDS = 1.0
+DIRECTORIES_SECONDS = 1.0  # how long a rename may wait for the disk
+SYNC_THREADS = 4  # that wait together: they share the disk's commits
 
 
 class End(NamedTuple):
@@ -54,82 +57,156 @@ class Ending:
     """An attempt that is over, and whose file is still to be moved."""
 
     queue: DirectoryQueue
-    running: Running
+    file: TaskFile
     note: Attempt
+    token: Token
+    task: str
     place: Place | None  # where the file is; None when that has to be looked up
+    journal: Journal | None = None
+    unsynced: list[int] = field(default_factory=list)  # descriptors of what the disk is still to be asked to keep
     noted: bool = False
     misses: int = 0
     again: float = 0.0
     trouble: str = ""
 
     @property
-    def token(self) -> Token | None:
-        return self.running.place.token
+    def key(self) -> str:
+        return f"{self.task}~{self.token}"
 
 
 class Settling:
     def __init__(self, worker: str, say: Callable[[str], None]) -> None:
         self._worker, self._say = worker, say
-        self._endings: list[Ending] = []
+        self._endings: dict[str, Ending] = {}
+        self._later: list[Ending] = []  # those that the disk refused
+        self._orders: queue.SimpleQueue[Ending] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[Ending, bool]] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
 
     def __len__(self) -> int:
         return len(self._endings)
 
     @property
     def keys(self) -> set[str]:
-        return {ending.running.key for ending in self._endings}
+        return set(self._endings)
+
+    @property
+    def is_stuck(self) -> bool:
+        """The disk refuses, or cannot follow."""
+        return bool(self._later) or len(self._endings) > 100
 
     def add(self, queue: DirectoryQueue, running: Running, end: End) -> None:
         attempts.finish(running, end.status, end.text, end.result, end.usage)
-        if end.result == "cancelled":  # its file is gone, or somebody else's
+        note = attempts.attempt_note(running, self._worker, end.result, end.text, end.seconds, end.peak_memory)
+        token = running.place.token
+        assert token is not None
+        # Who was fenced may own nothing any more: it looks before it writes.
+        place = None if end.result == "fenced" else running.place
+        unsynced = [running.facts] if running.facts >= 0 else []
+        ending = Ending(queue, running.file, note, token, running.place.id, place, running.journal, unsynced)
+        if end.result == "cancelled":
+            _release(ending)  # its file is gone, or somebody else's
             cancelling.confirm(queue, running.place)
             return
-        note = attempts.attempt_note(running, self._worker, end.result, end.text, end.seconds, end.peak_memory)
-        # Who was fenced may own nothing any more: it looks before it writes.
-        self._endings.append(Ending(queue, running, note, None if end.result == "fenced" else running.place))
-        self.work()
+        self.settle(ending)
+
+    def settle(self, ending: Ending) -> None:
+        """Write the note, and have the rest done."""
+        if ending.place is not None and not ending.noted:
+            with contextlib.suppress(OSError):  # the thread finds out what is the matter
+                _write(ending, ending.place)
+        self._endings[ending.key] = ending
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, daemon=True)
+            self._thread.start()
+        self._orders.put(ending)
 
     def work(self) -> None:
-        """Settle what can be settled now."""
-        now = time.monotonic()
-        self._endings = [e for e in self._endings if now < e.again or not self._settle(e)]
+        """See what has been settled, and have it tried again what has not."""
+        while not self._answers.empty():
+            ending, settled = self._answers.get()
+            if settled:
+                del self._endings[ending.key]
+                if ending.trouble:
+                    self._say(ending.trouble)
+                continue
+            if ending.trouble:
+                self._say(ending.trouble)
+                ending.trouble = ""
+            self._later.append(ending)
+        if self._later:
+            now = time.monotonic()
+            for ending in [e for e in self._later if now >= e.again]:
+                self._later.remove(ending)
+                self._orders.put(ending)
+
+    # The thread
+
+    def _serve(self) -> None:
+        directories: dict[Path, None] = {}
+        synced = time.monotonic()
+        with ThreadPoolExecutor(SYNC_THREADS) as pool:
+            while True:
+                batch: list[Ending] = []
+                with contextlib.suppress(queue.Empty):
+                    batch.append(self._orders.get(timeout=DIRECTORIES_SECONDS if directories else None))
+                    while True:
+                        batch.append(self._orders.get_nowait())
+                self._settle_all(batch, directories, pool)
+                if directories and (not batch or time.monotonic() - synced > DIRECTORIES_SECONDS):
+                    for directory in directories:
+                        files.sync_directory(directory)
+                    directories.clear()
+                    synced = time.monotonic()
+
+    def _settle_all(self, batch: Sequence[Ending], directories: dict[Path, None], pool: ThreadPoolExecutor) -> None:
+        if len(batch) > 1:
+            list(pool.map(_try_sync, [ending for ending in batch if ending.noted]))
+        for ending in batch:
+            settled = False
+            try:
+                settled = self._settle(ending)
+                if settled and ending.place is not None:
+                    directories[ending.queue.directory(ending.place.state)] = None
+            except OSError as error:
+                ending.trouble = (
+                    f"{ending.note.outcome}, but the disk does not take it ({error.strerror}): {ending.task}"
+                )
+            if settled:
+                _release(ending)
+            else:
+                ending.again = time.monotonic() + AGAIN_SECONDS
+            self._answers.put((ending, settled))
 
     def _settle(self, ending: Ending) -> bool:
         """True when there is nothing more to do. What is known of the place is tried first, then a listing."""
-        try:
-            for _ in range(3):
-                if ending.place is not None and self._write(ending, ending.place):
-                    return True
-                if self._find(ending):
-                    return True
-                if ending.place is None:
-                    break
-        except OSError as error:
-            trouble = (
-                f"{ending.note.outcome}, but the disk does not take it ({error.strerror}): {ending.running.task.id}"
-            )
-            if trouble != ending.trouble:
-                self._say(trouble)
-            ending.trouble = trouble
-        ending.again = time.monotonic() + AGAIN_SECONDS
+        for _ in range(3):
+            if ending.place is not None and self._move(ending, ending.place):
+                return True
+            if self._find(ending):
+                return True
+            if ending.place is None:
+                break
         return False
 
-    def _write(self, ending: Ending, place: Place) -> bool:
-        file = ending.running.file
+    def _move(self, ending: Ending, place: Place) -> bool:
         try:
             if not ending.noted:
-                ending.queue.append(place, render_attempt(ending.note, file.fence))
-                ending.noted = True
+                _write(ending, place)
+            _sync(ending)
         except FileNotFoundError:
             return False
-        failures = sum(attempt.outcome in ("failed", "timed out") for attempt in file.attempts)
-        to = destination(place.state, ending.note.outcome, failures, file.task.retries)
-        return ending.queue.move(place, ended(place, to))
+        failures = sum(attempt.outcome in ("failed", "timed out") for attempt in ending.file.attempts)
+        to = ended(place, destination(place.state, ending.note.outcome, failures, ending.file.task.retries))
+        if not ending.queue.move(place, to):
+            return False
+        ending.place = to
+        return True
 
     def _find(self, ending: Ending) -> bool:
         """Look where the file is; True when it is ours no more."""
         listing = ending.queue.list(LOOK)
-        same = [p for p in listing.places if p.id == ending.running.place.id]
+        same = [p for p in listing.places if p.id == ending.task]
         ending.place = next((p for p in same if p.token == ending.token), None)
         if ending.place is not None and ending.place.state == CANCELLED:  # it ended by itself before we saw that
             cancelling.confirm(ending.queue, ending.place)
@@ -139,5 +216,36 @@ class Settling:
         ending.misses += 1
         if ending.misses < 2:
             return False
-        self._say(f"{ending.note.outcome}, but its file is gone or another's; filed with the run: {ending.note.output}")
+        ending.trouble = (
+            f"{ending.note.outcome}, but its file is gone or another's; filed with the run: {ending.note.output}"
+        )
         return True
+
+
+def _write(ending: Ending, place: Place) -> None:
+    """The note, into the file: what is killed now has not been in vain."""
+    descriptor = ending.queue.write(place, render_attempt(ending.note, ending.file.fence))
+    ending.unsynced.append(descriptor)
+    ending.noted = True
+
+
+def _sync(ending: Ending) -> None:
+    while ending.unsynced:
+        os.fdatasync(ending.unsynced[-1])
+        os.close(ending.unsynced.pop())
+    if ending.journal is not None:
+        ending.journal.close()
+        ending.journal = None
+
+
+def _try_sync(ending: Ending) -> None:
+    with contextlib.suppress(OSError):  # it is tried again when it matters
+        _sync(ending)
+
+
+def _release(ending: Ending) -> None:
+    while ending.unsynced:
+        os.close(ending.unsynced.pop())
+    if ending.journal is not None:
+        ending.journal.close()
+        ending.journal = None

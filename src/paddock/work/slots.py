@@ -1,4 +1,4 @@
-"""What a worker can run at once: slots, and the GPUs it was given. Pure."""
+"""What a worker can run at once: slots, and the GPUs, cores and memory it was given. Pure."""
 
 from __future__ import annotations
 
@@ -9,22 +9,56 @@ from paddock.errors import UsageError
 from paddock.queue.task import Task
 
 
+class Demand(NamedTuple):
+    """What a task needs beside a slot."""
+
+    gpus: int = 0
+    cpus: int = 0
+    mem: int = 0  # bytes
+
+
+def demand(task: Task) -> Demand:
+    return Demand(task.gpus, task.cpus, task.mem)
+
+
+def needs(task: Task) -> str:
+    """In words."""
+    parts = [f"{task.gpus} GPUs" if task.gpus else "", f"{task.cpus} cores" if task.cpus else ""]
+    parts.append(f"{task.mem / (1 << 30):.3g} GB" if task.mem else "")
+    return ", ".join(part for part in parts if part) or "a slot"
+
+
 class Slots(NamedTuple):
-    """What is free now."""
+    """What is free now. Cores and memory are counted only where somebody said how much there is."""
 
     tasks: int
     gpus: tuple[str, ...]
+    cpus: int | None = None
+    mem: int | None = None
 
-    def fits(self, task: Task) -> bool:
-        return self.tasks >= 1 and len(self.gpus) >= task.gpus
+    def fits(self, needs: Demand | Task) -> bool:
+        return (
+            self.tasks >= 1
+            and len(self.gpus) >= needs.gpus
+            and (self.cpus is None or self.cpus >= needs.cpus)
+            and (self.mem is None or self.mem >= needs.mem)
+        )
 
     def take(self, task: Task) -> tuple[Slots, tuple[str, ...]]:
         """What is left, and the GPUs that the task gets."""
         given = self.gpus[: task.gpus]
-        return Slots(self.tasks - 1, self.gpus[task.gpus :]), given
+        return self._counted(task, -1, self.gpus[task.gpus :]), given
 
-    def give_back(self, gpus: tuple[str, ...]) -> Slots:
-        return Slots(self.tasks + 1, tuple(sorted((*self.gpus, *gpus))))
+    def give_back(self, task: Task, gpus: tuple[str, ...]) -> Slots:
+        return self._counted(task, 1, tuple(sorted((*self.gpus, *gpus))))
+
+    def _counted(self, task: Task, sign: int, gpus: tuple[str, ...]) -> Slots:
+        return Slots(
+            self.tasks + sign,
+            gpus,
+            self.cpus + sign * task.cpus if self.cpus is not None else None,
+            self.mem + sign * task.mem if self.mem is not None else None,
+        )
 
 
 def from_options(gpus: str | None, slots: int | None, environ: Mapping[str, str]) -> Slots:

@@ -1,42 +1,89 @@
-"""Being woken when a directory changes. The kernel tells on local disks; on network disks it tells nothing, without an
-error, so a listing every second or two decides there, and every few seconds everywhere."""
+"""Being told when a directory changes. The kernel tells on local disks; of what other machines do on a network disk it
+tells nothing, without an error, so there only listings count."""
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
-from collections.abc import Iterable
+import struct
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-_CREATE, _DELETE, _MOVED_FROM, _MOVED_TO, _CLOSE_WRITE = 0x100, 0x200, 0x40, 0x80, 0x8
+_CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x8, 0x40, 0x80, 0x100, 0x200
+_DELETE_SELF, _MOVE_SELF, _UNMOUNT, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
+_NAMES = _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
+_HERE = _MOVED_TO | _CREATE | _CLOSE_WRITE
 _NONBLOCK, _CLOEXEC = 0o4000, 0o2000000
+_HEADER = struct.Struct("iIII")
+_BYTES = 1 << 16
+
+
+class Change(NamedTuple):
+    """Something happened to a name in a directory: it came (or was written to), or it went."""
+
+    directory: str
+    name: str
+    here: bool
 
 
 class Wake:
-    """A file descriptor that becomes readable; -1 where the kernel cannot tell."""
+    """`directories`: what each is called, its path, and whether it matters that a file there was written to."""
 
-    def __init__(self, directories: Iterable[Path]) -> None:
-        self.fd = -1
+    def __init__(self, directories: Mapping[str, tuple[Path, bool]]) -> None:
+        self.fd = -1  # readable when there is news; -1 where the kernel cannot tell
+        self._watched: dict[int, str] = {}
+        if not directories:
+            return
         try:
             libc = ctypes.CDLL(None, use_errno=True)
-            fd = libc.inotify_init1(_NONBLOCK | _CLOEXEC)
+            self.fd = libc.inotify_init1(_NONBLOCK | _CLOEXEC)
         except (OSError, AttributeError):
             return
-        if fd < 0:
-            return
-        self.fd = fd
-        mask = _CREATE | _DELETE | _MOVED_FROM | _MOVED_TO | _CLOSE_WRITE
-        for directory in directories:
-            if libc.inotify_add_watch(fd, os.fsencode(directory), mask) < 0:
+        for name, (path, writes) in directories.items() if self.fd >= 0 else ():
+            mask = _NAMES | _DELETE_SELF | _MOVE_SELF | (_CLOSE_WRITE if writes else 0)
+            number = libc.inotify_add_watch(self.fd, os.fsencode(path), mask)
+            if number < 0:
                 self.close()
                 return
+            self._watched[number] = name
 
-    def drain(self) -> None:
-        """What happened is not asked: a listing says it better, and an overflow would hide some of it."""
-        with contextlib.suppress(BlockingIOError, OSError):
-            while os.read(self.fd, 65536):
+    def read(self) -> list[Change] | None:
+        """What happened since the last call; None when only listings can tell. A name that was moved twice comes
+        twice, in the order of the moves."""
+        found: list[Change] = []
+        while self.fd >= 0:
+            try:
+                data = os.read(self.fd, _BYTES)
+            except BlockingIOError:
+                return found
+            except OSError:
+                self.close()
+                return None
+            at = 0
+            while at < len(data):
+                number, mask, _, size = _HEADER.unpack_from(data, at)
+                if mask & (_DELETE_SELF | _MOVE_SELF | _UNMOUNT | _IGNORED):
+                    self.close()  # what we watched is not the queue's directory any more
+                    return None
+                if mask & _OVERFLOW:
+                    self._skip()
+                    return None
+                name = data[at + 16 : at + 16 + size].rstrip(b"\0")
+                at += 16 + size
+                if not name.startswith(b"."):
+                    found.append(Change(self._watched[number], os.fsdecode(name), bool(mask & _HERE)))
+            if len(data) < _BYTES // 2:
+                return found
+        return None
+
+    def _skip(self) -> None:
+        """Everything will be listed anyway."""
+        try:
+            while os.read(self.fd, _BYTES):
                 pass
+        except OSError:
+            pass
 
     def close(self) -> None:
         if self.fd >= 0:

@@ -1,45 +1,47 @@
 """A worker: takes tasks, has them run under a guard, watches their files, and puts them where they belong.
 
-One thread, one loop. Each round: what the guard says, what the directories say, what may start. A disk that hangs stops
-this loop and nothing else: the guard, which touches no disk, then ends the tasks before others may take them.
+One loop. Each round: what the guard says, what the directories say, what may start. A disk that hangs stops this loop
+and nothing else: the guard, which touches no disk, then ends the tasks before others may take them. Beside the loop
+there are a thread that brings results to the disk (settle.py) and one for each code snapshot that is being unpacked.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import selectors
+import select
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.errors import Damaged, PaddockError
-from paddock.queue import lifecycle
 from paddock.queue.directory import DISK_ERRORS, DirectoryQueue
-from paddock.queue.lease import Lease, Watch, worker_name
-from paddock.queue.lifecycle import ACTIVE, CHECKING, FAILED, PAUSED, QUEUED, Liveness, Order, Place, Token, ended
-from paddock.queue.task import Attempt, render_attempt
+from paddock.queue.lease import Lease, worker_name
+from paddock.queue.lifecycle import QUEUED, Liveness, Order, Place, Token, ended
+from paddock.queue.task import Attempt, TaskFile
 from paddock.record.layout import Home
 from paddock.record.process import start_ticks
 from paddock.work import attempt as attempts
 from paddock.work import process
 from paddock.work.attempt import Running
-from paddock.work.checks import Checks
-from paddock.work.codetree import work_directory
+from paddock.work.checks import Checking
+from paddock.work.codetree import Trees
+from paddock.work.desk import MISS_SECONDS, Desk
 from paddock.work.guard import Exited, Fenced, Guard, GuardDied
 from paddock.work.guarding import boot_time
-from paddock.work.reclaim import Reclaim
-from paddock.work.settle import LOOK, End, Settling
+from paddock.work.mirror import POLL_SECONDS
+from paddock.work.reclaim import EVERY as RECLAIM_SECONDS
+from paddock.work.settle import End, Ending, Settling
 from paddock.work.signals import Signals
 from paddock.work.slots import Slots, visible
-from paddock.work.waiting import Candidate, Waiting
-from paddock.work.wake import Wake
+from paddock.work.waiting import Candidate, mark
+from paddock.work.walltime import Walltime
 
-IDLE_SECONDS, POLL_SECONDS = 5.0, 1.0  # between rounds: where the kernel wakes us, and where it does not
 BEAT_SECONDS = 5.0  # of the runs' journals
-MISS_SECONDS = 0.25  # between two listings without a file before it counts as removed: an editor's save takes less
+BUSY_SECONDS = 0.05  # between two looks at the directories while nothing could start anyway
 TROUBLE_SECONDS = 5.0  # nothing is begun for so long after a disk has refused
+REST_SECONDS = 30.0  # before a task that could not be begun is tried again
 LAST_TRIES_SECONDS = 30.0  # for results that the disk does not take, when the worker has to leave
 DEFAULT_LIVENESS = Liveness()
 
@@ -50,10 +52,11 @@ class Options:
     one_task: bool = False
     persist: bool = True
     drain: bool = False  # at the end let tasks finish instead of giving them back
-    until: float = 0.0  # seconds from the start; 0 is for ever
-    margin: float = 60.0  # seconds before `until` in which nothing is begun
+    until: float = 0.0  # seconds from the start after which it leaves; 0 is for ever
+    end: float = 0.0  # seconds from the start after which the machine is gone (Slurm); 0 is never
     grace: float = 30.0
     liveness: Liveness = DEFAULT_LIVENESS
+    listen: bool = True  # let the kernel tell what changes, where it can
 
 
 class Worker:
@@ -72,30 +75,28 @@ class Worker:
         self.name = worker_name(",".join(options.slots.gpus))
         self.free = options.slots
         self.started = time.monotonic()
-        self.running: dict[str, tuple[DirectoryQueue, Running]] = {}
-        self.checks = Checks()
+        self.walltime = Walltime(options.until, options.end, options.grace)
+        self.running: dict[str, tuple[Desk, Running]] = {}
+        self.settling = Settling(self.name, self.say)
+        self.trees = Trees(home, cache)
         self.taken = 0
         self.stopping = ""
-        self._renewed = 0.0
+        self._renewed = -1e9
         self._beat = 0.0
         self._trouble = -1e9  # when a disk refused
         self._stopped = 0.0  # when we began to stop
+        self._forced = False
+        self._news = -1e9  # when something changed in a directory
+        self.desks: list[Desk] = []
         for queue in queues:
             queue.prepare()
-        self.queues = queues
-        gpus, tasks = ",".join(options.slots.gpus), options.slots.tasks
-        self.leases = [Lease(q.workers, self.name, gpus, tasks, self.guard.pid) for q in queues]
-        watches = [Watch(q.workers, options.liveness.reclaim) for q in queues]
-        self.reclaims = [Reclaim(q, w, self.name, self.say) for q, w in zip(queues, watches, strict=True)]
-        self.settling = Settling(self.name, self.say)
-        self.waiting = [Waiting(q, self.say) for q in queues]
-        directories = [q.directory(s) for q in queues for s in (QUEUED, ACTIVE, PAUSED)] + [q.workers for q in queues]
-        self.wake = Wake(directories)
+            lease = Lease(queue.workers, self.name, ",".join(options.slots.gpus), options.slots.tasks, self.guard.pid)
+            self.desks.append(Desk(queue, lease, self.guard, options.slots, options.liveness, listen=options.listen))
 
     def say(self, text: str) -> None:
         self._tell(text)
-        for lease in self.leases:
-            lease.log(text)
+        for desk in self.desks:
+            desk.lease.log(text)
 
     # The loop
 
@@ -104,34 +105,47 @@ class Worker:
         self.signals = Signals()
         try:
             self.say("started")
-            with selectors.DefaultSelector() as selector:
-                selector.register(self.guard.fileno(), selectors.EVENT_READ)
-                selector.register(self.signals.fd, selectors.EVENT_READ)
-                if self.wake.fd >= 0:
-                    selector.register(self.wake.fd, selectors.EVENT_READ)
-                while True:
-                    self._round()  # first: what a dead worker left may be all there is
-                    if self._over():
-                        break
-                    selector.select(self._pause())
-                    self.wake.drain()
-                    for name in self.signals.read():
-                        self.stop(f"signal {name}")
+            poller = select.poll()
+            poller.register(self.guard.fileno(), select.POLLIN)
+            poller.register(self.signals.fd, select.POLLIN)
+            listening: set[int] = set()
+            while True:
+                now = time.monotonic()
+                self._round(now)  # first: what a dead worker left may be all there is
+                if self._over():
+                    break
+                # While nothing could start, news of what others do can wait a moment, and comes in one go.
+                wanted = {desk.mirror.fd for desk in self.desks if desk.mirror.fd >= 0}
+                wanted = set() if self._is_busy(now) else wanted
+                for fd in listening - wanted:
+                    poller.unregister(fd)
+                for fd in wanted - listening:
+                    poller.register(fd, select.POLLIN)
+                listening = wanted
+                poller.poll(self._pause(now) * 1000)
             return 0
         finally:
             self._leave()
             self.signals.restore()
 
-    def _round(self) -> None:
-        self._renew()
-        self._hear()
+    def _round(self, now: float) -> None:
+        for name in self.signals.read():
+            self.stop(f"signal {name}")
+        self._renew(now)
+        self._hear(now)
+        for desk in self.desks:
+            if desk.refresh(now):
+                self._news = now
         self._look()
         self.settling.work()
         if not self.stopping:
-            for reclaim in self.reclaims:
-                reclaim.look({*self.running, *self.settling.keys})
-            self._start_some()
-        self._beat_journals()
+            for desk in self.desks:
+                desk.reclaim.look(desk.busy({*self.running, *self.settling.keys}))
+            self._start_some(now)
+        self._beat_journals(now)
+
+    def _is_busy(self, now: float) -> bool:
+        return self.free.tasks == 0 and now - self._news < BUSY_SECONDS
 
     def _over(self) -> bool:
         if self.running:
@@ -142,57 +156,71 @@ class Worker:
             return True
         if self.options.one_task and self.taken:
             return True
-        return not self.options.persist and not any(self._may_come(q) for q in self.queues)
+        if self.options.persist or any(desk.waiting.may_come() for desk in self.desks):
+            return False
+        return not any(desk.may_come() for desk in self.desks)
 
-    def _may_come(self, queue: DirectoryQueue) -> bool:
-        """Tasks that wait for a check or for each other count: they may become runnable yet."""
-        listing = queue.list([QUEUED, CHECKING])
-        return bool(listing.places) or not listing.sure
-
-    def _pause(self) -> float:
-        if self.checks.busy:
-            return 0.05
-        if self.settling or any(running.misses for _, running in self.running.values()):
-            return MISS_SECONDS
-        waits = any(len(w) for w in self.waiting)
-        return IDLE_SECONDS if self.wake.fd >= 0 and not waits else POLL_SECONDS
+    def _pause(self, now: float) -> float:
+        """Seconds until something is to be done although nothing happens."""
+        if self.settling and not self.running:
+            return 0.002
+        pause = min(self.options.liveness.beat, RECLAIM_SECONDS, max(self.walltime.over - now + self.started, 0.1))
+        if self._is_busy(now):
+            pause = BUSY_SECONDS
+        if self.trees.busy:
+            pause = min(pause, 0.05)
+        if any(desk.mirror.fd < 0 for desk in self.desks):
+            pause = min(pause, POLL_SECONDS)
+        if any(one.misses for desk in self.desks for one in self._held(desk)):
+            pause = min(pause, MISS_SECONDS)
+        if self.free.tasks and not self.stopping and self._may_begin(now):
+            pause = min(pause, *(desk.pause(now) for desk in self.desks))
+        elif now - self._trouble < TROUBLE_SECONDS or self.settling.is_stuck:
+            pause = min(pause, MISS_SECONDS)
+        return pause
 
     # Signs of life
 
-    def _renew(self) -> None:
-        now = time.monotonic()
-        if now - self._renewed < self.options.liveness.beat and self._renewed:
-            return
-        # Every queue must know that we live, or somebody there takes our task.
-        at = boot_time()  # before the write: a worker stopped between the two must not look fresher than its lease
-        renewed = [lease.renew() for lease in self.leases]
-        if all(renewed):
-            self._renewed = now
-            self.guard.renew(at)
-        for lease in self.leases:
-            if not lease.is_wanted():
-                self.stop("its worker file was removed")
-                lease.put_back()
-        if self.options.until and now - self.started > self.options.until:
+    def _renew(self, now: float) -> None:
+        elapsed = now - self.started
+        if elapsed > self.walltime.over:
             self.stop("its time is over")
+        if elapsed > self.walltime.last:
+            self.stop("its time is over", force=True)
+        unwanted = [desk for desk in self.desks if desk.unwanted]
+        if now - self._renewed >= self.options.liveness.beat:
+            # Every queue must know that we live, or somebody there takes our task.
+            at = boot_time()  # before the write: a worker stopped between the two must not look fresher than its lease
+            renewed = [desk.lease.renew() for desk in self.desks]
+            if all(renewed):
+                self._renewed = now
+                self.guard.renew(at)
+            unwanted = [desk for desk in self.desks if desk.unwanted or not desk.lease.is_wanted()]
+        for desk in unwanted:
+            desk.unwanted = False
+            if not desk.lease.is_wanted():
+                self.stop("its worker file was removed")
+                desk.lease.put_back()
 
-    def _beat_journals(self) -> None:
-        now = time.monotonic()
+    def _beat_journals(self, now: float) -> None:
         if now - self._beat >= BEAT_SECONDS:
             self._beat = now
             for _, running in self.running.values():
                 running.beats += 1
                 running.journal.append_now({"k": "beat", "n": running.beats, "oom": -1})
 
-    def stop(self, why: str) -> None:
-        """Take nothing more; give the running tasks back, or let them finish."""
+    def stop(self, why: str, *, force: bool = False) -> None:
+        """Take nothing more; give the running tasks back, or let them finish unless they are forced."""
         at_once = self.signals.count > 1
-        if self.stopping and not at_once:
+        if self.stopping and not at_once and (self._forced or not force):
             return
         self.stopping = self.stopping or why
         self._stopped = self._stopped or time.monotonic()
+        self._forced = self._forced or force
         self.say(f"stopping{' at once' if at_once else ''}: {why}")
-        if self.options.drain and not at_once:
+        for desk in self.desks:
+            desk.checks.close(self.say)
+        if self.options.drain and not at_once and not force:
             return
         for key, (_, running) in self.running.items():
             running.order = running.order or "requeued"
@@ -200,16 +228,26 @@ class Worker:
 
     # What the guard says
 
-    def _hear(self) -> None:
+    def _hear(self, now: float) -> None:
         for event in self.guard.poll(0):
             if isinstance(event, Exited):
-                found = self.running.pop(event.key, None)
-                if found is not None:
-                    self._ended(*found, event)
+                self._exited(event, now)
             elif isinstance(event, Fenced):
                 self.say("the lease could not be renewed: all tasks were ended")
             elif isinstance(event, GuardDied):
                 self._guard_died()
+
+    def _exited(self, event: Exited, now: float) -> None:
+        found = self.running.pop(event.key, None)
+        if found is not None:
+            desk, running = found
+            result, text = attempts.outcome(running, event.status, event.how)
+            processor = event.user + event.system
+            end = End(result, event.reason or text, event.status, event.seconds, event.max_rss, processor)
+            self._settle(desk, running, end)
+        for desk in self.desks:
+            if event.key in desk.checks.held:
+                self._checked(desk, event, now)
 
     def _guard_died(self) -> None:
         self.say("the guard died: tasks are ended and given back")
@@ -217,153 +255,194 @@ class Worker:
         self._stopped = self._stopped or time.monotonic()
         for key in self.running:
             process.kill_marked(key)
-        process.kill_adopted(int(start_ticks(os.getpid()) or 0), self.checks.pids)
-        for key, (queue, running) in list(self.running.items()):
+        process.kill_adopted(int(start_ticks(os.getpid()) or 0), set())
+        for desk in self.desks:
+            desk.checks.close(self.say)
+        for key, (desk, running) in list(self.running.items()):
             running.order = running.order or "requeued"
             del self.running[key]
-            self._settle(queue, running, End("requeued", "its guard died"))
+            self._settle(desk, running, End("requeued", "its guard died"))
 
-    def _ended(self, queue: DirectoryQueue, running: Running, event: Exited) -> None:
-        result, text = attempts.outcome(running, event.status, event.how)
-        processor = event.user + event.system
-        found = End(result, event.reason or text, event.status, event.seconds, event.max_rss, processor)
-        self._settle(queue, running, found)
-
-    def _settle(self, queue: DirectoryQueue, running: Running, end: End) -> None:
-        self.free = self.free.give_back(running.gpus)
+    def _settle(self, desk: Desk, running: Running, end: End) -> None:
+        self.free = self.free.give_back(running.task, running.gpus)
         self.say(f"{end.result} ({end.text}): {running.task.id}")
-        self.settling.add(queue, running, end)
+        self.settling.add(desk.queue, running, end)
 
     # What the directories say
 
-    def _look(self) -> None:
-        for queue in {id(q): q for q, _ in self.running.values()}.values():
-            mine = [(key, r) for key, (q, r) in self.running.items() if q is queue]
-            listing = queue.list([ACTIVE, PAUSED])
-            here = {(p.id, p.token) for p in listing.places}
-            if any((r.place.id, r.place.token) not in here for _, r in mine):
-                listing = queue.list(LOOK)
-            for key, running in mine:
-                self._obey(key, running, listing.places, listing.sure)
+    def _held(self, desk: Desk) -> list[Running | Checking]:
+        mine: list[Running | Checking] = [r for d, r in self.running.values() if d is desk and not r.order]
+        return mine + list(desk.checks.held.values())
 
-    def _obey(self, key: str, running: Running, places: list[Place], sure: bool) -> None:
-        if running.order:
-            return
-        found = [p for p in places if p.id == running.place.id]
-        token = running.place.token
-        assert token is not None
-        order = lifecycle.judge(token, found, stopped=running.stopped, sure=sure, misses=running.misses)
-        present = any(p.token == token for p in found)
-        now = time.monotonic()
-        if present:
-            running.misses = 0
-        elif sure and now - running.missed >= MISS_SECONDS:
-            running.misses, running.missed = running.misses + 1, now
+    def _look(self) -> None:
+        for desk in self.desks:
+            for one, order in desk.misplaced(self._held(desk)):
+                if isinstance(one, Running):
+                    self._obey(one, order)
+                else:
+                    desk.checks.obey(one, order)
+
+    def _obey(self, running: Running, order: Order) -> None:
         if order is Order.STOP:
-            self.guard.stop(key)
+            self.guard.stop(running.key)
             running.stopped = True
             self.say(f"paused: {running.task.id}")
         elif order is Order.CONTINUE:
-            self.guard.resume(key)
+            self.guard.resume(running.key)
             running.stopped = False
             self.say(f"goes on: {running.task.id}")
         elif order in (Order.KILL, Order.DROP):
             running.order = "killed" if order is Order.KILL else "cancelled"
-            self.guard.kill(key, 0.0)
+            self.guard.kill(running.key, 0.0)
 
     # What may start
 
-    def _start_some(self) -> None:
-        if (self.options.one_task and self.taken) or self.settling:
-            return
-        if time.monotonic() - self._trouble < TROUBLE_SECONDS:
-            return
-        if self.options.until and time.monotonic() - self.started > self.options.until - self.options.margin:
-            return
-        for queue, waiting in zip(self.queues, self.waiting, strict=True):
-            if self.free.tasks:
-                waiting.look()
-                self._start_from(queue, waiting)
+    def _may_begin(self, now: float) -> bool:
+        if (self.options.one_task and self.taken) or self.stopping or self.settling.is_stuck:
+            return False
+        return now - self._trouble >= TROUBLE_SECONDS and self.walltime.may_begin(now - self.started)
 
-    def _start_from(self, queue: DirectoryQueue, waiting: Waiting) -> None:
-        for candidate in list(waiting.candidates()):
-            if not self.free.tasks or (self.options.one_task and self.taken):
-                return
-            ready, doomed = waiting.verdict(candidate)
-            if doomed:
-                self._fail_unrun(queue, candidate, doomed)
-                waiting.forget(candidate.place)
-                continue
-            task = candidate.file.task
-            if ready and self.free.fits(task) and (not task.check or self.checks.passed(task.check, task.cwd)):
-                waiting.forget(candidate.place)
-                self._start(queue, candidate)
+    def _start_some(self, now: float) -> None:
+        for (desk, found), trouble in self.trees.done():
+            if trouble:
+                self.say(f"waits: {found.place.id}: {trouble}")
+                desk.waiting.put_aside(found, trouble, REST_SECONDS)
+            else:
+                desk.waiting.again(found.place.name)
+        for desk in self.desks:
+            while self.free.tasks and self._may_begin(now):
+                found = desk.waiting.next(self.free, now)
+                if found is None:
+                    break
+                if found.doomed:
+                    self._fail_unrun(desk, found)
+                elif self._may_run(desk, found, now):
+                    self._start(desk, found, found.place)
+            if self.free.tasks and self._may_begin(now):
+                try:
+                    desk.checks.launch(now)
+                except OSError as error:
+                    self._refused("a check", error)
 
-    def _fail_unrun(self, queue: DirectoryQueue, candidate: Candidate, why: str) -> None:
-        token = Token(self.name, len(candidate.file.attempts) + 1)
+    def _may_run(self, desk: Desk, found: Candidate, now: float) -> bool:
+        """Whether all that it needs is there. If not, it waits aside."""
+        task = found.file.task
+        if not self.walltime.may_begin(now - self.started, task.timeout):
+            desk.waiting.put_aside(found, "its timeout is longer than this worker's time", hopeless=True)
+            return False
+        if task.code and not self.trees.has(task.code):
+            desk.waiting.put_aside(found, "its code is being unpacked")
+            self.trees.ask(task.code, (desk, found))
+            return False
+        return not task.check or desk.checks.allows(found, now)
+
+    def _fail_unrun(self, desk: Desk, found: Candidate) -> None:
+        token = Token(self.name, len(found.file.attempts) + 1)
         try:
-            mine = queue.claim(candidate.place, token)
-            if mine is not None:
-                note = Attempt(number=token.epoch, worker=self.name, outcome="failed", exit=f"not run: {why}")
-                queue.append(mine, render_attempt(note, candidate.file.fence))
-                queue.move(mine, ended(mine, FAILED))
-                self.say(f"failed (not run: {why}): {mine.id}")
+            mine = desk.queue.claim(found.place, token)
         except OSError as error:
-            self._refused(candidate.place, error)
+            self._refused(found.place.id, error)
+            return
+        if mine is not None:
+            desk.mirror.moved(found.place, mine)
+            self._not_run(desk, mine, found.file, found.doomed)
 
-    def _refused(self, place: Place, error: OSError) -> None:
+    def _not_run(self, desk: Desk, mine: Place, file: TaskFile, why: str) -> None:
+        """It fails without having run."""
+        assert mine.token is not None
+        number = len(file.attempts) + 1
+        note = Attempt(number=number, worker=self.name, outcome="failed", exit=f"not run: {why}")
+        self.say(f"failed (not run: {why}): {mine.id}")
+        self.settling.settle(Ending(desk.queue, file, note, mine.token, mine.id, mine))
+
+    def _refused(self, what: str, error: OSError) -> None:
         """A disk refused. What is ours by now is given back at the next look at what was left behind."""
-        if isinstance(error, FileNotFoundError):
-            return  # a person was faster
-        self.say(f"{place.id} cannot be begun now ({error.strerror})")
-        self._trouble = time.monotonic()
+        if not isinstance(error, FileNotFoundError):  # then a person was faster
+            self.say(f"{what} cannot be begun now ({error.strerror})")
+            self._trouble = time.monotonic()
 
-    def _start(self, queue: DirectoryQueue, candidate: Candidate) -> None:
-        token = Token(self.name, len(candidate.file.attempts) + 1)
+    def _checked(self, desk: Desk, event: Exited, now: float) -> None:
+        held = None
+        try:
+            held = desk.checks.ended(event, now)
+            if held is None:
+                return
+            if self._may_begin(now) and self.free.fits(held.found.file.task):
+                self._start(desk, held.found, held.place)
+            else:
+                desk.checks.release(held)
+        except OSError as error:
+            self._refused("a checked task", error)
+
+    def _start(self, desk: Desk, found: Candidate, at: Place) -> None:
+        """Claim a task, out of the queue or after its check, and run it."""
         mine = None
         try:
-            mine = queue.claim(candidate.place, token)
+            mine = desk.queue.claim(at, at.token or Token(self.name, len(found.file.attempts) + 1))
             if mine is None:
+                desk.mirror.forget(at.state, at.name)
                 return
-            file = queue.read(mine)  # it may have been edited between the look and the claim
-            running = attempts.begin(self.home, mine, file, self.name, self.free.take(file.task)[1])
-        except (Damaged, OSError) as error:
-            if isinstance(error, OSError):
-                self._refused(candidate.place, error)
-            if mine is not None:
-                with contextlib.suppress(OSError):
-                    queue.move(mine, ended(mine, QUEUED))
+            desk.mirror.moved(at, mine)
+            file = self._as_claimed(desk, mine, found)
+            if file is None:
+                self._give_back(desk, mine)
+                return
+            _, gpus = self.free.take(file.task)
+            running, output = attempts.begin(self.home, mine, file, self.name, gpus, self.cache)
+        except (PaddockError, OSError) as error:
+            self._not_begun(desk, found, mine, error)
             return
         self.taken += 1
         self.free, _ = self.free.take(file.task)
-        self._launch(queue, running)
-
-    def _launch(self, queue: DirectoryQueue, running: Running) -> None:
-        task = running.task
         try:
-            directory = work_directory(task, self.home, running.run, self.cache)
-            output = os.open(running.output, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except (PaddockError, OSError) as error:
-            away = isinstance(error, OSError) and error.errno in DISK_ERRORS
-            if away:
-                self._trouble = time.monotonic()
-            self._settle(queue, running, End("requeued" if away else "failed", f"not run: {error}"))
-            return
-        try:
-            environ = attempts.environment(running, self.home, visible(task, running.gpus, self.options.slots.tasks))
-            command = attempts.argv(task.command, directory)
-            self.running[running.key] = (queue, running)
-            self.guard.spawn(running.key, command, environ, output, task.timeout, self.options.grace)
+            environ = attempts.environment(running, self.home, visible(file.task, gpus, self.options.slots.tasks))
+            command = attempts.argv(file.task.command, running.directory)
+            self.running[running.key] = (desk, running)
+            self.guard.spawn(running.key, command, environ, output, file.task.timeout, self.options.grace)
         finally:
             os.close(output)
-        self.say(f"running: {task.id}")
+        self.say(f"running: {mine.id}")
+
+    def _as_claimed(self, desk: Desk, mine: Place, found: Candidate) -> TaskFile | None:
+        """The file as it is now that it is ours; None when it was edited in between, so that it has to wait after
+        all."""
+        if mark(os.stat(desk.queue.file(mine), follow_symlinks=False)) == found.mark:
+            return found.file
+        now = desk.waiting.read(mine)
+        return now.file if now is not None and _needs(now.file) == _needs(found.file) else None
+
+    def _not_begun(self, desk: Desk, found: Candidate, mine: Place | None, error: PaddockError | OSError) -> None:
+        """Something was missing: the task stays as it is, and is tried again later."""
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+            self._refused(found.place.id, error)
+        elif not isinstance(error, FileNotFoundError):
+            self.say(f"waits: {found.place.id}: {error}")
+        if mine is None:
+            return
+        if isinstance(error, PaddockError) and not isinstance(error, Damaged):
+            self._not_run(desk, mine, found.file, str(error))  # its id cannot be a run's: that will not change
+            return
+        desk.waiting.put_aside(found, str(error), REST_SECONDS)
+        self._give_back(desk, mine)
+
+    def _give_back(self, desk: Desk, mine: Place) -> None:
+        with contextlib.suppress(OSError):
+            if desk.queue.move(mine, ended(mine, QUEUED)):
+                desk.mirror.moved(mine, ended(mine, QUEUED))
+                desk.waiting.again(ended(mine, QUEUED).name)
 
     # The end
 
     def _leave(self) -> None:
-        self.checks.close()
+        for desk in self.desks:
+            desk.checks.close(self.say)
         self.guard.close()
-        self.wake.close()
         self.say("ended")
-        for lease in self.leases:
-            lease.drop(leave=bool(self.settling or self.running))
+        for desk in self.desks:
+            desk.mirror.close()
+            desk.lease.drop(leave=bool(self.settling or self.running))
+
+
+def _needs(file: TaskFile) -> tuple[object, ...]:
+    task = file.task
+    return task.after, task.check, task.code, task.gpus, task.cpus, task.mem, task.timeout

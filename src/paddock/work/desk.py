@@ -1,0 +1,91 @@
+"""One queue as a worker sees it: its directories in memory, what waits there, whose checks run, who has died."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Set
+
+from paddock.queue import lifecycle
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lease import Lease, Watch
+from paddock.queue.lifecycle import CHECKING, LOOK, QUEUED, Liveness, Order, Place
+from paddock.work.attempt import Running
+from paddock.work.checks import Checking, Checks
+from paddock.work.guard import Guard
+from paddock.work.mirror import WORKERS, Mirror
+from paddock.work.reclaim import Reclaim
+from paddock.work.slots import Slots
+from paddock.work.waiting import Waiting
+
+MISS_SECONDS = 0.25  # between two listings without a file before it counts as removed: an editor's save takes less
+
+
+class Desk:
+    def __init__(
+        self,
+        queue: DirectoryQueue,
+        lease: Lease,
+        guard: Guard,
+        most: Slots,
+        liveness: Liveness,
+        *,
+        listen: bool,
+    ) -> None:
+        worker = lease.path.name
+        self.queue, self.lease = queue, lease
+        self.mirror = Mirror(queue, listen=listen)
+        self.waiting = Waiting(queue, self.mirror, most, lease.log)
+        self.checks = Checks(queue, self.waiting, guard, worker)
+        self.reclaim = Reclaim(queue, self.mirror, Watch(queue.workers, liveness.reclaim), worker, lease.log)
+        self.unwanted = False  # somebody has removed the worker's file
+
+    def refresh(self, now: float) -> bool:
+        """See what has changed in the directories; True when something has."""
+        changes = self.mirror.refresh(now)
+        if not changes:
+            return False
+        self.waiting.note(changes)
+        name = self.lease.path.name
+        if any(directory == WORKERS and changed == name and not here for directory, changed, here in changes):
+            self.unwanted = True
+        return True
+
+    def misplaced(self, held: list[Running | Checking]) -> list[tuple[Running | Checking, Order]]:
+        """What is to be done about each of these tasks whose file is not where it should be."""
+        missing = [one for one in held if one.place.name not in self.mirror.names(one.place.state)]
+        if not missing:
+            return []
+        listing = self.queue.list(LOOK)
+        orders = [(one, self._order(one, listing.places, listing.sure)) for one in missing]
+        return [(one, order) for one, order in orders if order is not Order.KEEP]
+
+    def _order(self, one: Running | Checking, places: list[Place], sure: bool) -> Order:
+        token = one.place.token
+        assert token is not None
+        found = [place for place in places if place.id == one.place.id]
+        stopped = isinstance(one, Running) and one.stopped
+        order = lifecycle.judge(token, found, stopped=stopped, sure=sure, misses=one.misses)
+        here = next((place for place in found if place.token == token), None)
+        now = time.monotonic()
+        if here is not None:
+            one.misses, one.place = 0, here
+            self.mirror.moved(here, here)
+            if isinstance(one, Checking) and order is not Order.DROP:
+                return Order.KEEP if here.state == CHECKING else Order.KILL
+        elif sure and now - one.missed >= MISS_SECONDS:
+            one.misses, one.missed = one.misses + 1, now
+        return order
+
+    def busy(self, keys: Set[str]) -> set[str]:
+        """The tasks of this worker that are in hand."""
+        return {*keys, *(f"{held.place.id}~{held.place.token}" for held in self.checks.held.values())}
+
+    def may_come(self) -> bool:
+        """Whether there is anything to wait for, by a fresh listing: it decides whether the worker leaves."""
+        listing = self.queue.list([QUEUED, CHECKING])
+        if not listing.sure:
+            return True
+        return any(not self.waiting.is_hopeless(place.name) for place in listing.places)
+
+    def pause(self, now: float) -> float:
+        return min(self.waiting.pause(now), self.checks.pause(now))

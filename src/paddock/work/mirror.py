@@ -1,0 +1,156 @@
+"""The names in a queue's directories, kept in memory: a hundred thousand of them are listed once, and again only when
+something has changed. On a local disk the kernel says what changed; elsewhere a directory's own time says that
+something did, and a listing says what.
+
+A mirror may be a moment behind. So it only says where to look: whoever acts on a name finds out by its rename, and
+whoever would act on a name that is missing (a removed task, a removed parent) asks a fresh listing first.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from paddock.queue.directory import DirectoryQueue, Listing
+from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, OWNED, PAUSED, QUEUED, Place, place
+from paddock.record.filesystem import is_local
+from paddock.work.wake import Change, Wake
+
+WORKERS = "workers"
+# In the order a task goes through them: one that moves on between two listings is seen at least once.
+ORDER = (QUEUED, PAUSED, CHECKING, ACTIVE, FAILED, DONE, WORKERS)
+POLL_SECONDS = 1.0  # between two looks at a directory's time, where the kernel does not tell
+LISTEN_SECONDS = 30.0  # between two listings to be safe, where it does
+SETTLED_SECONDS = 2.0  # a listing so soon after a change may have missed another with the same time stamp
+THRIFT = 300  # listings to be safe take at most one part in so many of the time
+
+
+@dataclass
+class Listed:
+    """What is known of one directory."""
+
+    names: set[str] = field(default_factory=set)
+    owned: set[str] = field(default_factory=set)  # names with a token
+    odd: set[str] = field(default_factory=set)  # ids of tasks whose name says more than the id
+    stamp: int = -1  # the directory's time at the last look
+    since: float = 0.0  # when that was first seen
+    at: float = -1e9  # of the last listing
+    looked: float = -1e9
+    cost: float = 0.0  # seconds that a listing takes
+
+
+class Mirror:
+    def __init__(self, queue: DirectoryQueue, *, listen: bool = True) -> None:
+        self.queue = queue
+        self.listed = {directory: Listed() for directory in ORDER}
+        self._paths = {directory: queue.directory(directory) for directory in ORDER} | {WORKERS: queue.workers}
+        # Files are edited where they wait; elsewhere only coming and going matters.
+        watched = {name: (path, name == QUEUED) for name, path in self._paths.items()}
+        self._wake = Wake(watched if listen and is_local(queue.path) else {})
+        self._all = True  # list everything at the next look
+
+    @property
+    def fd(self) -> int:
+        return self._wake.fd
+
+    def names(self, state: str) -> set[str]:
+        return self.listed[state].names
+
+    def refresh(self, now: float) -> list[Change]:
+        """What has changed since the last call."""
+        changes = []
+        if self._wake.fd >= 0:
+            told = self._wake.read()
+            if told is None:
+                self._all = True
+            else:
+                changes = [change for change in told if self._apply(change)]
+        everything, self._all = self._all, False
+        for directory in ORDER:
+            if everything or self._is_due(directory, now):
+                changes += self._list(directory, now)
+        return changes
+
+    def claims(self) -> Listing:
+        """Every name that some worker has put its token on, and every one where such names belong."""
+        names = [(state, name) for state in ORDER[:-1] for name in self.listed[state].owned]
+        names += [(state, name) for state in OWNED for name in self.listed[state].names if "~" not in name]
+        places = [found for state, name in names if (found := place(state, name)) is not None]
+        return Listing(places, [], self.queue.is_there())
+
+    def moved(self, at: Place, to: Place) -> None:
+        """We did it ourselves."""
+        self._apply(Change(at.state, at.name, False))
+        self._apply(Change(to.state, to.name, True))
+
+    def forget(self, state: str, name: str) -> None:
+        """Somebody found that it is not there."""
+        self._apply(Change(state, name, False))
+
+    def state(self, task: str) -> str:
+        """Where a task is; "" when it is nowhere, or on its way."""
+        for state in (DONE, FAILED, ACTIVE, CHECKING, PAUSED, QUEUED):
+            if task in self.listed[state].names or task in self.listed[state].odd:
+                return state
+        return ""
+
+    def _apply(self, change: Change) -> bool:
+        listed = self.listed[change.directory]
+        known = change.name in listed.names
+        act = set.add if change.here else set.discard
+        act(listed.names, change.name)
+        if "~" in change.name:
+            act(listed.owned, change.name)
+        if (task := task_id(change.name)) != change.name:
+            act(listed.odd, task)
+        return known or change.here
+
+    def _is_due(self, directory: str, now: float) -> bool:
+        listed = self.listed[directory]
+        if now - listed.at > max(LISTEN_SECONDS, THRIFT * listed.cost):
+            return True
+        if self._wake.fd >= 0 or now - listed.looked < POLL_SECONDS * 0.9:
+            return False
+        listed.looked = now
+        stamp = self._stamp(directory)
+        if stamp != listed.stamp:
+            listed.stamp, listed.since = stamp, now
+            return True
+        return listed.at - listed.since < SETTLED_SECONDS
+
+    def _stamp(self, directory: str) -> int:
+        """By an open descriptor: with that a network disk asks its server."""
+        try:
+            descriptor = os.open(self._paths[directory], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return -1
+        try:
+            return os.fstat(descriptor).st_mtime_ns
+        except OSError:
+            return -1
+        finally:
+            os.close(descriptor)
+
+    def _list(self, directory: str, now: float) -> list[Change]:
+        listed = self.listed[directory]
+        listed.at = now
+        began = time.perf_counter()
+        try:
+            found = {name for name in os.listdir(self._paths[directory]) if not name.startswith(".")}
+        except OSError:
+            return []  # nothing is known, so nothing has changed
+        gone, new = listed.names - found, found - listed.names
+        listed.names = found
+        listed.owned = {name for name in found if "~" in name}
+        listed.odd = {task for name in found if (task := task_id(name)) != name}
+        listed.cost = time.perf_counter() - began
+        return [Change(directory, name, False) for name in gone] + [Change(directory, name, True) for name in new]
+
+    def close(self) -> None:
+        self._wake.close()
+
+
+def task_id(name: str) -> str:
+    """The id in a file's name, which is all of it unless there is a priority or a token."""
+    return name.partition("~")[0].partition("@")[0]
