@@ -78,7 +78,7 @@ def test_the_code_is_frozen_at_submit(program: Any) -> None:
     ("words", "says"),
     [
         (("--grid", "lr", "--", "echo"), "no grid"),
-        (("--after", "a b", "--", "echo"), "no dependency"),
+        (("--after", " ", "--", "echo"), "no dependency"),
         (("--mem", "much", "--", "echo"), "no amount of memory"),
         (("--timeout", "soon", "--", "echo"), "no time span"),
         (("--env", "X", "--", "echo"), "KEY=VALUE"),
@@ -159,3 +159,25 @@ def test_a_queue_of_roach_is_worked_on_in_place_in_the_workers_directory(program
     assert "forty-two" in (states / "done" / "2024-01-02_03-04-05").read_text()
     text = (states / "failed" / "2024-01-02_03-04-06").read_text()
     assert "older output" in text and "exit code 1" in text
+
+
+def test_a_task_waits_for_another_by_name_or_part_of_its_id_also_across_queues(program: Any) -> None:
+    first = program("submit", "--no-snapshot", "-q", "--name", "the first", "--", "touch", "made").out.strip()
+    program("submit", "--no-snapshot", "--after", "the first", "--", "ls", "made")
+    program("submit", "--no-snapshot", "--after", f"any:{first[-4:]}", "--", "ls", "made")
+    other = program("submit", "--no-snapshot", "-Q", "other", "--after", first, "--", "ls", "made")
+    assert other.code == 0, other.err
+    _work(program, "default", "other")
+    done = [os.listdir(program.home / "queues" / queue / "done") for queue in ("default", "other")]
+    assert [len(names) for names in done] == [3, 1]
+
+
+def test_a_task_that_waits_for_nothing_that_exists_is_refused(program: Any) -> None:
+    found = program("submit", "--no-snapshot", "--after", "nobody", "--", "ls")
+    assert (found.code, "no task 'nobody'" in found.err) == (3, True)
+
+
+def test_the_failure_of_a_task_in_another_queue_cannot_be_waited_for(program: Any) -> None:
+    program("submit", "--no-snapshot", "--name", "first", "--", "true")
+    found = program("submit", "--no-snapshot", "-Q", "other", "--after", "failure:first", "--", "ls")
+    assert (found.code, "same queue" in found.err) == (2, True)

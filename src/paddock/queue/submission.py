@@ -6,7 +6,6 @@ import getpass
 import os
 import re
 import secrets
-import shlex
 import socket
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +15,11 @@ from typing import Any
 
 from paddock import settings, wire
 from paddock.errors import UsageError
+from paddock.queue.check import done_check, split_check
 from paddock.queue.directory import DirectoryQueue, find_queue, remember
-from paddock.queue.lifecycle import DONE
-from paddock.queue.task import AFTER, Dependency, Task
+from paddock.queue.parents import Parents
+from paddock.queue.task import Dependency, Task
 from paddock.record.layout import Home, find_home
-
-_OUR_CHECK = re.compile(r"ls -1 (?P<done>'[^']*'|\S+) 2>/dev/null \| grep -qxF (?P<id>[A-Za-z0-9._-]+)")
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,6 @@ class Submitted:
         return done_check(self.base, self.task.id)
 
 
-def done_check(base: Path, task_id: str) -> str:
-    """By a listing: over NFS `test -f` of a name that was once missing goes on failing for half a minute."""
-    return f"ls -1 {shlex.quote(str(base / DONE))} 2>/dev/null | grep -qxF {task_id}"
-
-
 def new_task_id() -> str:
     """Sorts by time of submission, to the microsecond."""
     now = time.time_ns()
@@ -59,8 +52,8 @@ def new_task_id() -> str:
 def make_task(
     cmd: str,
     *,
-    chk: Any = "",
-    after: Any = (),
+    chk: str = "",
+    after: Sequence[Dependency] = (),
     base: Path,
     cwd: str | os.PathLike[str] | None = None,
     mem: int | str = 0,
@@ -76,8 +69,7 @@ def make_task(
         raise UsageError("The task has no command.", hint="Give a shell command, as in submit('python train.py').")
     if "\0" in cmd:
         raise UsageError("The command contains a zero byte, which no shell can run.")
-    check, found = split_check(str(chk or ""), base)
-    dependencies = (*found, *_dependencies(after))
+    check, found = split_check(chk, base)
     for key in ("priority", "gpus", "cpus", "retries"):
         value = more.get(key, 0)
         if not isinstance(value, int) or isinstance(value, bool) or (key != "priority" and value < 0):
@@ -88,7 +80,7 @@ def make_task(
         id=new_task_id(),
         command=cmd,
         check=check,
-        after=tuple(dict.fromkeys(dependencies)),
+        after=tuple(dict.fromkeys((*found, *after))),
         cwd=os.path.abspath(cwd or os.getcwd()),
         mem=parse_bytes(mem),
         timeout=parse_seconds(timeout),
@@ -129,8 +121,8 @@ def submit(
     """Put a shell command into a queue.
 
     submit("python train.py --lr 0.1", queue="gpu", gpus=1, after=[other]) or, as roach has it,
-    submit(queue, cmd, chk). `after` takes tasks, ids, or "failure:ID" and "any:ID". The code is frozen as it is now
-    unless snapshot=False.
+    submit(queue, cmd, chk). `after` takes tasks, ids, names, or "failure:ID" and "any:ID". The code is frozen as it is
+    now unless snapshot=False.
     """
     if len(args) in (2, 3):
         queue, command = args[:2]
@@ -171,57 +163,23 @@ def submit_all(
     place = home if isinstance(home, Home) else find_home(home or given.home)
     target = find_queue(queue or given.queue, place)
     target.prepare()
-    made = [_with_code(dict(one), place, target) for one in tasks]
+    parents = Parents(target, place)
+    made = [_with_code(dict(one), place, target, parents) for one in tasks]
     remember(target, place)
     target.put(made)
     return [Submitted(task, target.path, target.base) for task in made]
 
 
-def _with_code(about: dict[str, Any], home: Home, queue: DirectoryQueue) -> Task:
+def _with_code(about: dict[str, Any], home: Home, queue: DirectoryQueue, parents: Parents) -> Task:
     freeze = about.pop("snapshot", True)
-    task = make_task(about.pop("cmd"), base=queue.base, **about)
+    waits = parents.find(about.pop("after", ()))
+    chk = " && ".join(filter(None, (str(about.pop("chk", "") or "").strip(), *waits.checks)))
+    task = make_task(about.pop("cmd"), base=queue.base, chk=chk, after=waits.after, **about)
     if not freeze:
         return task
     from paddock.queue.freeze import frozen
 
     return frozen(task, home)
-
-
-def split_check(text: str, base: Path) -> tuple[str, tuple[Dependency, ...]]:
-    """A check that is made of our own checks needs no shell: they become dependencies, and then a failed parent
-    fails its dependents instead of keeping them waiting for ever."""
-    if not text.strip() or text.strip() == "true":
-        return "", ()
-    if re.search(r"\|\||[;&]\s*$|[()\n`]", text):
-        return text, ()
-    kept, found = [], []
-    for part in text.split("&&"):
-        match = _OUR_CHECK.fullmatch(part.strip())
-        if match and shlex.split(match["done"])[0] == str(base / DONE):
-            found.append(Dependency(match["id"]))
-        else:
-            kept.append(part.strip())
-    return " && ".join(kept), tuple(found)
-
-
-def _dependencies(after: Any) -> list[Dependency]:
-    found = []
-    for item in [after] if isinstance(after, (str, Submitted)) else after:
-        if isinstance(item, Submitted):
-            found.append(Dependency(item.id))
-            continue
-        if isinstance(item, Dependency):
-            found.append(item)
-            continue
-        when, colon, task = str(item).partition(":")
-        if not colon:
-            when, task = "success", when
-        if when not in AFTER or not re.fullmatch(r"[A-Za-z0-9._-]+", task):
-            raise UsageError(
-                f"after={item!r} is no dependency.", hint="Give a task, its id, or success:ID, failure:ID, any:ID."
-            )
-        found.append(Dependency(task, when))
-    return found
 
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

@@ -133,7 +133,7 @@ def test_ids_sort_by_submission(home) -> None:
         ({"cmd": "x", "gpus": -1}, "gpus=-1"),
         ({"cmd": "x", "mem": "lots"}, "no amount of memory"),
         ({"cmd": "x", "timeout": "soon"}, "no time span"),
-        ({"cmd": "x", "after": ["soon:x"]}, "no dependency"),
+        ({"cmd": "x", "after": ["\n"]}, "no dependency"),
         ({"cmd": "x", "n_workers": 0}, "1 or more"),
     ],
 )
