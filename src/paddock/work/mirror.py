@@ -96,7 +96,9 @@ class Mirror:
         return ""
 
     def _apply(self, change: Change) -> bool:
-        listed = self.listed[change.directory]
+        listed = self.listed.get(change.directory)
+        if listed is None:  # where cancelled tasks wait for their end
+            return False
         known = change.name in listed.names
         act = set.add if change.here else set.discard
         act(listed.names, change.name)
