@@ -1,0 +1,1 @@
+"""When a checkpoint of each format is complete. One file a format; `judge` chooses by looking."""

@@ -1,0 +1,59 @@
+"""When a candidate has been at rest for long enough, by the observer's own clock. Pure but for the clock it is given.
+
+The times of files on another host are never compared with ours: what counts is for how long we have seen no change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddock.evaluate.judgement import Judgement
+from paddock.evaluate.look import Look
+
+Mark = tuple[tuple[str, int, int, int], ...]
+
+
+@dataclass
+class Observed:
+    mark: Mark
+    since: float
+    moved: bool  # it appeared by a rename, so it was complete from the first moment
+
+
+class Settling:
+    def __init__(self) -> None:
+        self._observed: dict[str, Observed] = {}
+
+    def observe(self, look: Look, now: float, *, moved: bool = False) -> float:
+        """For how long it has not changed, in seconds."""
+        mark = mark_of(look)
+        known = self._observed.get(look.path)
+        if known is None or known.mark != mark:
+            # A file that is changed after its rename is being written in place after all.
+            self._observed[look.path] = Observed(mark, now, moved)
+            return 0.0
+        known.moved = known.moved or moved
+        return now - known.since
+
+    def is_ready(self, look: Look, judgement: Judgement, now: float, *, quiet: float | None = None) -> bool:
+        """`quiet`: what the user says, instead of what the format needs."""
+        known = self._observed.get(look.path)
+        if known is None or known.mark != mark_of(look) or not judgement.complete:
+            return False
+        if known.moved:
+            return True
+        return now - known.since >= (judgement.quiet if quiet is None else quiet)
+
+    def due(self, look: Look, judgement: Judgement, *, quiet: float | None = None) -> float | None:
+        """The moment at which it will have rested for long enough."""
+        known = self._observed.get(look.path)
+        if known is None or not judgement.complete:
+            return None
+        return known.since + (0.0 if known.moved else judgement.quiet if quiet is None else quiet)
+
+    def forget(self, path: str) -> None:
+        self._observed.pop(path, None)
+
+
+def mark_of(look: Look) -> Mark:
+    return tuple((name, *entry) for name, entry in sorted(look.files.items()))

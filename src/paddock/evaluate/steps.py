@@ -1,0 +1,48 @@
+"""Which step of the training a checkpoint is of: from its name, or from a rule of the user's. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from paddock.errors import UsageError
+
+# By how surely they mean a step; in a path the last one that fits counts, and the file's own name before its directory's.
+_PATTERNS = (
+    re.compile(
+        r"(?:global_?step|step|steps|iteration|iter|itr|update|updates|batch|samples|tokens)[-_=. ]?0*(\d+)", re.I
+    ),
+    re.compile(r"(?:checkpoint|ckpt|chkpt|model|weights|snapshot)[-_=. ]0*(\d+)", re.I),
+    re.compile(r"(?:epoch|ep)[-_=. ]?0*(\d+)", re.I),
+    re.compile(r"^0*(\d+)(?:\.[a-z]\w*)?$", re.I),
+    re.compile(r"[-_=.]0*(\d+)(?:\.[a-z]\w*)?$", re.I),
+)
+MOST = 2**63 - 1
+
+
+def step_of(path: str, rule: re.Pattern[str] | None = None) -> int | None:
+    """None when nothing in the name says it."""
+    if rule is not None:
+        match = rule.search(path)
+        text = next((group for group in match.groups() if group), "") if match else ""
+        return _number(text)
+    parts = [part for part in path.split("/") if part][-2:]
+    for part in reversed(parts):
+        for pattern in _PATTERNS:
+            found = pattern.findall(part)
+            if found and (step := _number(found[-1])) is not None:
+                return step
+    return None
+
+
+def compile_rule(text: str) -> re.Pattern[str]:
+    try:
+        rule = re.compile(text)
+    except re.error as error:
+        raise UsageError(f"The step rule {text!r} cannot be read: {error}.", hint=r"Such as 'step_(\d+)'.") from None
+    if rule.groups < 1:
+        raise UsageError(f"The step rule {text!r} has no group.", hint=r"Put the number in brackets: 'step_(\d+)'.")
+    return rule
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() and int(text) <= MOST else None
