@@ -6,13 +6,13 @@ import re
 
 from paddock.errors import UsageError
 
-# By how surely they mean a step; in a path the last one that fits counts, and the file's own name before its directory's.
-_PATTERNS = (
-    re.compile(
-        r"(?:global_?step|step|steps|iteration|iter|itr|update|updates|batch|samples|tokens)[-_=. ]?0*(\d+)", re.I
-    ),
+# By how surely they mean a step. In a name the last one that fits counts.
+_SURE = (
+    re.compile(r"(?:steps?|iteration|iter|itr|updates?|batch|samples|tokens)[-_=. ]?0*(\d+)", re.I),
     re.compile(r"(?:checkpoint|ckpt|chkpt|model|weights|snapshot)[-_=. ]0*(\d+)", re.I),
     re.compile(r"(?:epoch|ep)[-_=. ]?0*(\d+)", re.I),
+)
+_LIKELY = (  # in the file's own name only: the 7 of run-7/last.pt is no step
     re.compile(r"^0*(\d+)(?:\.[a-z]\w*)?$", re.I),
     re.compile(r"[-_=.]0*(\d+)(?:\.[a-z]\w*)?$", re.I),
 )
@@ -26,8 +26,8 @@ def step_of(path: str, rule: re.Pattern[str] | None = None) -> int | None:
         text = next((group for group in match.groups() if group), "") if match else ""
         return _number(text)
     parts = [part for part in path.split("/") if part][-2:]
-    for part in reversed(parts):
-        for pattern in _PATTERNS:
+    for part, patterns in zip(reversed(parts), (_SURE + _LIKELY, _SURE), strict=False):
+        for pattern in patterns:
             found = pattern.findall(part)
             if found and (step := _number(found[-1])) is not None:
                 return step

@@ -21,7 +21,7 @@ from paddock.evaluate.steps import compile_rule, step_of
         ("model_epoch_7.pt", 7),
         ("ckpt_000123.pt", 123),
         ("00000400.ckpt", 400),
-        ("/data/2024/run7/last.pt", 7),
+        ("/data/2024/run-7/last.pt", None),
         ("weights.17.h5", 17),
         ("step-00012-unsharded", 12),
         ("last.pt", None),

@@ -1,5 +1,5 @@
-"""`checkpoint-N/` of the Hugging Face Trainer, and a model's directory. Rank 0 writes trainer_state.json without waiting
-for the others, so that file alone proves nothing."""
+"""`checkpoint-N/` of the Hugging Face Trainer, and a model's directory. Rank 0 writes trainer_state.json without
+waiting for the others, so that file alone proves nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WEIGHTS = re.compile(
     r"(.*/)?((model|adapter_model|pytorch_model|tf_model|flax_model)[^/]*\.(safetensors|bin|h5|msgpack))"
 )
 _RANDOM = re.compile(r"rng_state_(\d+)\.pth")
-_OTHERS = re.compile(r"(optimizer|scheduler|scaler)\.(pt|bin)")
+_OTHERS = re.compile(r"(optimizer|scheduler|scaler)\.(pt|bin)|rng_state(_\d+)?\.pth")
 
 
 def fits(look: Look) -> bool:
@@ -45,9 +45,7 @@ def judge(look: Look) -> Judgement:
     files = [name for name in look.files if _WEIGHTS.fullmatch(name)]
     if not files:
         return partial("there are no weights yet")
-    files += [
-        name for name in look.files if _RANDOM.fullmatch(name) or _OTHERS.fullmatch(name) or name == "rng_state.pth"
-    ]
+    files += [name for name in look.files if _OTHERS.fullmatch(name)]
     return judge_files(look, files)
 
 
