@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from paddock.record.layout import Home
 
 
@@ -146,6 +148,27 @@ def test_reproduce_runs_it_there_and_passes_the_exit_code_on(program, write, kee
     assert "ran ['lr=0.1', 'a b'] hello sub" in result.out
     again = program("reproduce", "ee1")
     assert again.code == 9 and "not empty" in again.err
+
+
+NAMED = b"""import sys, paddock
+with paddock.init(id="ee1", resume=sys.argv[1] if sys.argv[1:] else None) as run:
+    run.log({"a": 1})
+with paddock.init(id="ee1", resume="must") as run:
+    print(run.id, run.attempt)
+"""
+
+
+@pytest.mark.parametrize("resume", [[], ["must"], ["allow"]])
+def test_reproduce_of_a_script_that_names_its_run_is_another_run(program, home, write, keep_code, resume):
+    code = {"root": "/old", "script": "train.py", "snapshot": keep_code({"train.py": NAMED}), "git": None}
+    write("ee1", code=code, cwd="/old", command=["/old/train.py", *resume])
+    inside = {"PADDOCK_RUN_ID": "other", "PADDOCK_RUN_OWNER": "there:1", "PADDOCK_HOME": None}
+    result = program("reproduce", "ee1", "--run", "--home", str(home.path), env=inside)
+    assert result.code == 0, result.err
+    new, attempt = result.out.splitlines()[-1].split()
+    assert new.startswith("ee1-") and attempt == "2"
+    assert {path.name for path in home.runs.iterdir()} == {"ee1", new}
+    assert journals(home, "ee1") == {"box-1-aa.jsonl"}
 
 
 def test_a_run_that_paddock_ran_is_repeated_through_paddock(program, write, keep_code):

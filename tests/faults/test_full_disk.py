@@ -98,22 +98,28 @@ def test_a_disk_that_is_really_full(script, read, tmp_path: Path) -> None:
         subprocess.run(["umount", "-l", str(mount)], check=True)
 
 
-def test_a_home_on_a_full_disk_moves_the_run_to_local_disk(script, tmp_path: Path) -> None:
+def test_a_home_on_a_full_disk_moves_the_run_to_local_disk(script, read, tmp_path: Path) -> None:
     if os.geteuid() != 0 or not _may_mount(tmp_path):
         pytest.skip("mounting a small filesystem needs root")
-    mount = tmp_path / "none left"
+    mount, spare = tmp_path / "none left", tmp_path / "it's local"
     mount.mkdir()
+    spare.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=1", "small", str(mount)], check=True)
     try:
         process = script(
-            "import paddock, sys\nrun = paddock.init(dir=sys.argv[1])\nrun.log({'a': 1})\nprint(run.path)",
+            "import paddock, sys\nrun = paddock.init(dir=sys.argv[1])\nrun.log({'a': 1})\nprint(run.id)",
             mount,
+            env={**os.environ, "TMPDIR": str(spare), "PADDOCK_CAPTURE_CODE": "true"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
         out, err = process.communicate(timeout=60)
         assert process.returncode == 0
-        assert b"instead" in err and b"mv " in err
-        assert not out.decode().startswith(str(mount))
+        assert b"instead" in err and list(spare.iterdir())
+        command = next(line for line in err.decode().splitlines() if " mv " in line)
+        subprocess.run(["mount", "-o", "remount,size=1m,nr_inodes=1k", str(mount)], check=True)
+        subprocess.run(["sh", "-c", command], check=True)
+        facts = read(mount / "runs" / out.decode().strip()).facts
+        assert (mount / "code" / f"{facts['code']['snapshot']}.json").exists()
     finally:
         subprocess.run(["umount", "-l", str(mount)], check=True)

@@ -23,6 +23,8 @@ from paddock.compare.text import many
 from paddock.errors import NotFound, Refused
 from paddock.model import RunRow
 from paddock.record import code as code_store
+from paddock.record.layout import Home, new_id
+from paddock.track.identity import ATTEMPT, REPRODUCTION, RUN_HOME, RUN_ID, RUN_OWNER
 
 _HELP = """Restore the code that a run was made with and print the command that repeats it; --run executes it there.
 
@@ -76,7 +78,7 @@ def reproduce(session: Session, run: str, into: Path | None, execute: bool, forc
     )
     _print(out, plan, restored)
     if execute:
-        _execute(out, plan)
+        _execute(out, plan, session.home)
 
 
 def make_plan(row: RunRow, facts: dict[str, Any], directory: Path) -> Plan:
@@ -183,13 +185,21 @@ def _print(out: Output, plan: Plan, restored: int) -> None:
     out.bare(plan.line)
 
 
-def _execute(out: Output, plan: Plan) -> None:
+def _environment(home: Home) -> dict[str, str]:
+    """Whatever id the script gives its run, this is another one, and it lies beside the one that it repeats. Nor is it
+    a part of the run that this command may have been started in."""
+    environ = {key: value for key, value in os.environ.items() if key not in (RUN_ID, RUN_HOME, RUN_OWNER, ATTEMPT)}
+    return {**environ, REPRODUCTION: new_id()[:6], "PADDOCK_HOME": str(home.path)}
+
+
+def _execute(out: Output, plan: Plan, home: Home) -> None:
     if not plan.command:
         raise Refused("The run recorded no command.", hint="Start it by hand in the restored directory.")
     out.flush()
     try:
         # With --json stdout carries the JSON alone; what the command prints goes to stderr.
-        done = subprocess.run(plan.command, cwd=plan.cwd, stdout=None if out.human else sys.stderr.fileno())
+        stdout = None if out.human else sys.stderr.fileno()
+        done = subprocess.run(plan.command, cwd=plan.cwd, env=_environment(home), stdout=stdout)
     except OSError as error:
         raise NotFound(f"{plan.command[0]} cannot be started ({error.strerror}).") from None
     sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from paddock.errors import HomeError, UsageError
 
-ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+LONGEST_ID = 128
+ID_PATTERN = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_ID - 1}}}")
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: an id is read aloud and typed
 
 
@@ -24,7 +25,7 @@ def check_id(run_id: str) -> str:
     if not ID_PATTERN.fullmatch(run_id):
         raise UsageError(
             f"{run_id!r} cannot be a run's id.",
-            hint="Use up to 128 letters, digits, '.', '_' and '-', beginning with a letter or digit.",
+            hint=f"Use up to {LONGEST_ID} letters, digits, '.', '_' and '-', beginning with a letter or digit.",
         )
     return run_id
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from paddock.errors import UsageError
-from paddock.record.layout import check_id
+from paddock.record.layout import LONGEST_ID, check_id
 
 RUN_ID, RUN_HOME, RUN_OWNER, ATTEMPT = "PADDOCK_RUN_ID", "PADDOCK_RUN_HOME", "PADDOCK_RUN_OWNER", "PADDOCK_ATTEMPT"
+REPRODUCTION = "PADDOCK_REPRODUCTION"
 RESUME = ("allow", "must", "never", "auto")
 
 
@@ -45,6 +46,8 @@ def decide(
     been part of the environment's run already, so a second init() means a new one. `separate`: a program that a
     tracked one has started says itself what it is (a project, a name, a config): then it is a run of its own."""
     how = _resume(resume)
+    if word := environ.get(REPRODUCTION):
+        run_id, how = _repeated(word, run_id, how, environ.get(RUN_ID))
     number, world, key = rank if rank else (None, None, "")
     launch = hashlib.sha256(key.encode()).hexdigest()[:12] if key else ""
     base = Identity(run_id, None, "main", shared, shared, how, None, number, world, parent, launch)
@@ -75,6 +78,16 @@ def decide(
     if how == "must":
         raise UsageError("resume='must' needs the id of the run to continue.", hint="Pass id=...")
     return base
+
+
+def _repeated(word: str, run_id: str | None, how: str | None, joined: str | None) -> tuple[str | None, str | None]:
+    """A script that is run once more says the id of the run that it repeats: its runs get others, which all of its
+    processes can work out. What it continues then is what this repetition has made itself."""
+    if run_id is None:
+        return None, None if how == "auto" else how
+    if run_id != joined:
+        run_id = f"{run_id[: LONGEST_ID - len(word) - 1]}-{word}"
+    return run_id, "allow" if how == "must" else how
 
 
 def _resume(given: str | bool | None) -> str | None:

@@ -275,6 +275,7 @@ def _revived(value: Any) -> Any:
 
 
 def _spill(journal: Journal) -> None:
+    import shlex
     import tempfile
 
     try:
@@ -289,5 +290,5 @@ def _spill(journal: Journal) -> None:
         return
     notice.say(
         f"the disk refused {len(journal.waiting)} records to the end. They are in {path}; once there is room:\n"
-        f"    cat '{path}' >> '{journal.path}'"
+        f"    cat {shlex.quote(path)} >> {shlex.quote(str(journal.path))}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import getpass
 import os
+import shlex
 import socket
 import sys
 import tempfile
@@ -161,10 +162,16 @@ def _directory(chosen: Settings, identity: Identity) -> tuple[Home, RunDirectory
         spare = Home(Path(tempfile.mkdtemp(prefix="paddock-home-")))
         notice.say(
             f"{home.path} cannot take the run ({error.strerror}). It is written to {spare.path} instead; later:\n"
-            f"    mv {spare.runs}/* '{home.runs}/'"
+            f"    {_bring_back(spare, home)}"
         )
         spare.prepare()
         return _make_directory(spare, identity)
+
+
+def _bring_back(spare: Home, home: Home) -> str:
+    """The command that moves the runs, with the code they refer to."""
+    here, code, runs = (shlex.quote(str(path)) for path in (spare.runs, spare.code, home.runs))
+    return f"mkdir -p {runs} && mv {here}/* {runs}/ && cp -Rf {code} {shlex.quote(str(home.path))}/"
 
 
 def _make_directory(home: Home, identity: Identity) -> tuple[Home, RunDirectory, bool]:

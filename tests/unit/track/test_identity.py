@@ -75,6 +75,25 @@ def test_an_id_from_the_environment_is_checked_too() -> None:
         choose({"PADDOCK_RUN_ID": "../../etc"})
 
 
+AGAIN = {"PADDOCK_REPRODUCTION": "k7f3"}
+
+
+def test_a_script_that_is_repeated_gets_another_id_than_it_names() -> None:
+    assert choose(AGAIN, run_id="fixed").run_id == "fixed-k7f3"
+    assert choose(AGAIN).run_id is None
+    assert choose(AGAIN, run_id="x" * 128).run_id == "x" * 123 + "-k7f3"
+    must = choose(AGAIN, run_id="fixed", resume="must")
+    assert (must.run_id, must.resume) == ("fixed-k7f3", "allow")
+    assert choose({**AGAIN, "SLURM_JOB_ID": "17"}, resume="auto").run_id is None
+
+
+def test_processes_of_a_repeated_script_join_its_new_run() -> None:
+    environ = {**AGAIN, **CHILD, "PADDOCK_RUN_ID": "fixed-k7f3"}
+    for said in ("fixed", "fixed-k7f3", None):
+        found = choose(environ, run_id=said)
+        assert (found.run_id, found.role, found.join) == ("fixed-k7f3", "child", True)
+
+
 def test_processes_that_share_a_run_share_the_attempt() -> None:
     assert choose(run_id="x", shared=True).join
     assert next_attempt([], None, shared=True) == 1
