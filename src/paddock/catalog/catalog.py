@@ -213,7 +213,7 @@ class Catalog:
             ):
                 writers[key].append(writer.unpack(blob))
             for key, i in running.items():
-                judged = verdict.verdict(writers[key], now)
+                judged = verdict.verdict(writers[key], now, rows[i].created)
                 rows[i] = card.with_state(rows[i], judged, verdict.torn_lines(writers[key], now))
         rows.sort(key=attrgetter("created", "id"), reverse=True)
         return rows

@@ -20,6 +20,7 @@ from paddock.catalog.registers import Registers
 from paddock.catalog.verdict import torn_lines, verdict
 from paddock.catalog.writer import HEAD_BYTES, Seen, fits, seconds
 from paddock.files import open_regular
+from paddock.model import RUNNING
 from paddock.record.scan import JournalFile, Rows, journal_files, parse
 
 PIECE = 1 << 17  # decoding is fastest on pieces that stay in the processor's cache
@@ -226,7 +227,7 @@ class RunIngest:
             elif kind == "columns":
                 self._declare(seen, record)
             elif kind == "open":
-                writer.note_open(seen, record)
+                writer.note_open(seen, record, self.id)
             elif kind == "dropped":
                 self._note_dropped(seen, record.get("counts"))
             elif kind == "end":
@@ -318,11 +319,13 @@ class RunIngest:
             mtime / 1e9,
             self.facts_whole,
         )
-        closed = not more and all(final(seen, self.now) for seen in writers)
+        judged = verdict(writers, self.now, row.created)
+        over = all(final(seen, self.now) for seen in writers) and judged.state != RUNNING
+        closed = not more and over
         again = 0.0 if more or closed else look_at(writers, self.now)
         settled = CLOSED if closed else QUIET if again else OPEN
         if settled:
-            row = card.with_state(row, verdict(writers, self.now), torn_lines(writers, self.now))
+            row = card.with_state(row, judged, torn_lines(writers, self.now))
         self.db.execute(
             "INSERT INTO cards (run, card, registers) VALUES (?, ?, ?)"
             " ON CONFLICT (run) DO UPDATE SET card = excluded.card, registers = excluded.registers",

@@ -2,7 +2,8 @@
 
 On this host and since its last boot: its process exists, by pid and start time. Elsewhere: its journal was seen to
 grow within `lost_seconds` of our own clock (a living writer beats every few seconds). Only a journal that nobody has
-looked at for long is judged by the time that it carries itself.
+looked at for long is judged by the time that it carries itself. A copy of a journal is judged like one from elsewhere:
+its process may live, but writes to the original. In a run of another name it shows no life at all.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def here(lost_seconds: float) -> Here:
 
 
 def alive(seen: Seen, now: Here) -> bool:
-    if seen.over:
+    if seen.over or seen.origin:
         return False
-    if _judged_by_process(seen, now):
+    if judged_by_process(seen, now):
         return seen.boot == now.boot and exists(seen.pid, seen.start)
     if seen.clock != now.boot or not seen.clock:
         return not _silent(seen, now)
@@ -52,7 +53,7 @@ def final(seen: Seen, now: Here) -> bool:
     if seen.over:
         return True
     return (
-        _judged_by_process(seen, now)
+        judged_by_process(seen, now)
         and seen.missing == seen.size
         and seen.clock == now.boot
         and now.clock - seen.missing_at > now.lost_seconds
@@ -75,7 +76,7 @@ def note_size(seen: Seen, size: int, now: Here) -> None:
 def note_gone(seen: Seen, path: str, now: Here) -> None:
     """Remember that its process was not there, and how long its file was then: should the file grow yet, the
     process lives where we cannot see it. The size is taken after the process was looked for, never before."""
-    if seen.over or seen.missing >= 0 or not _judged_by_process(seen, now) or alive(seen, now):
+    if seen.over or seen.missing >= 0 or not judged_by_process(seen, now) or alive(seen, now):
         return
     try:
         seen.missing = os.stat(path).st_size
@@ -97,6 +98,7 @@ def process(seen: Seen, now: Here) -> Process:
         seen=seen.seen,
         host=seen.host,
         oom=seen.suspect,
+        origin=seen.origin,
     )
 
 
@@ -106,8 +108,9 @@ def silence(seen: Seen, now: Here) -> float:
     return max(watched, now.wall - seen.seen if seen.stale else 0.0)
 
 
-def _judged_by_process(seen: Seen, now: Here) -> bool:
-    return bool(now.boot and seen.boot and seen.pid) and seen.host == now.host and not seen.elsewhere
+def judged_by_process(seen: Seen, now: Here) -> bool:
+    known = bool(now.boot and seen.boot and seen.pid) and seen.host == now.host
+    return known and not seen.elsewhere and seen.in_place
 
 
 def _silent(seen: Seen, now: Here) -> bool:

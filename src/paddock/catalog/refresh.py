@@ -11,7 +11,7 @@ from paddock import wire
 from paddock.catalog import card, writer
 from paddock.catalog.collector import without_collector
 from paddock.catalog.ingest import CLOSED, QUIET, Counts, RunIngest, facts_mark, look_at
-from paddock.catalog.liveness import Here, alive, final
+from paddock.catalog.liveness import Here, alive, final, judged_by_process
 from paddock.catalog.packing import pack
 from paddock.catalog.registers import Registers
 from paddock.catalog.writer import Seen
@@ -163,7 +163,7 @@ def _differs(path: str, run: Known, mtime: int, writers: dict[str, Seen], now: H
 
 
 def _gone(seen: Seen, now: Here) -> bool:
-    return seen.clock != now.boot or (seen.host == now.host and not seen.elsewhere and not alive(seen, now))
+    return seen.clock != now.boot or (judged_by_process(seen, now) and not alive(seen, now))
 
 
 def _file_differs(file: JournalFile, seen: Seen | None) -> bool:

@@ -23,6 +23,7 @@ class Process(NamedTuple):
     seen: float = 0.0
     host: str = ""
     oom: bool = False  # the kernel killed something for memory around its death
+    origin: str = ""  # the run that it wrote for, when its journal was copied from there
 
 
 class Verdict(NamedTuple):
@@ -122,6 +123,8 @@ def _lost(gone: list[Process]) -> Verdict:
     seen = max((p.seen for p in gone), default=0.0) or None
     if any(p.oom for p in gone):
         return Verdict(LOST, "probably out of memory", seen)
+    if origins := sorted({p.origin for p in gone if p.origin}):
+        return Verdict(LOST, f"copied from {', '.join(origins)} before it ended", seen)
     hosts = sorted({p.host for p in gone if p.host})
     return Verdict(LOST, f"no sign of life from {', '.join(hosts)}" if hosts else "no sign of life", seen)
 

@@ -7,10 +7,14 @@ from collections.abc import Iterable
 from paddock.catalog.liveness import Here, alive, process
 from paddock.catalog.state import Verdict, decide
 from paddock.catalog.writer import Seen
+from paddock.model import RUNNING
 
 
-def verdict(writers: Iterable[Seen], now: Here) -> Verdict:
-    return decide(process(seen, now) for seen in writers if seen.lines)
+def verdict(writers: Iterable[Seen], now: Here, created: float) -> Verdict:
+    known = [process(seen, now) for seen in writers if seen.lines]
+    if not known and abs(now.wall - created) < now.lost_seconds:
+        return Verdict(RUNNING, "starting")  # its directory is made first, its journal opened last
+    return decide(known)
 
 
 def torn_lines(writers: Iterable[Seen], now: Here) -> int:

@@ -27,6 +27,8 @@ class Seen(msgspec.Struct):
     user: str = ""
     started: float = 0.0
     opened: bool = False  # the `open` record was read
+    origin: str = ""  # the run that it was written for, where that is not the one it lies in: it is a copy
+    birth: int = 0  # the inode that it was opened with; 0 when it does not say
     # how far it was read; offsets count unpacked bytes
     offset: int = 0
     size: int = 0  # of the file, when it was last looked at
@@ -57,6 +59,11 @@ class Seen(msgspec.Struct):
     suspect: bool = False  # the kernel killed something for memory around its death
 
     @property
+    def in_place(self) -> bool:
+        """It lies where its process opened it, as far as one can tell: a copy says nothing about that process."""
+        return not self.origin and self.birth in (0, self.inode)
+
+    @property
     def over(self) -> bool:
         """It said itself that nothing more will come."""
         return self.end is not None or (self.role == SUPERVISOR and bool(self.exits))
@@ -66,8 +73,11 @@ HEAD_BYTES = 256
 unpack = wire.unpacker(Seen).decode
 
 
-def note_open(seen: Seen, record: dict[str, Any]) -> None:
+def note_open(seen: Seen, record: dict[str, Any], run_id: str) -> None:
     """Take over what an `open` record says; what has a wrong type there is as good as absent."""
+    written_for = record.get("run")
+    seen.origin = written_for if isinstance(written_for, str) and written_for != run_id else ""
+    seen.birth = _whole(record.get("inode"), 0)
     role = record.get("role")
     seen.role = role if role in (MAIN, CHILD, SUPERVISOR, ANNOTATION) else MAIN
     seen.host, seen.boot = _text(record.get("host")), _text(record.get("boot"))

@@ -61,7 +61,8 @@ class Journal:
         self._pending_bytes = pending_bytes
         self.columns: dict[Any, Columns] = {}
         self._columns_made = 0
-        self.append({"k": "open", "v": FORMAT, "t": round(self.started, 6), **header})
+        inode = os.fstat(self.fd).st_ino
+        self.append({"k": "open", "v": FORMAT, "t": round(self.started, 6), "inode": inode, **header})
 
     def append(self, record: dict[str, Any]) -> None:
         self.write(wire.record_line(record))

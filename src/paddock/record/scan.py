@@ -170,7 +170,7 @@ def journal_files(directory: Path | str) -> list[JournalFile]:
                 continue
             writer = name.removesuffix(PACKED if packed else PLAIN)
             if not packed or writer not in found:
-                found[writer] = JournalFile(writer, entry.path, about.st_size, packed, entry.inode())
+                found[writer] = JournalFile(writer, entry.path, about.st_size, packed, about.st_ino)
     return sorted(found.values())
 
 

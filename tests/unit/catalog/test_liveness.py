@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -198,3 +200,60 @@ def test_a_silent_writer_elsewhere_is_noted_once_after_our_own_reboot(field: Any
     db.execute("UPDATE writers SET state = ?", (pack(seen),))
     assert [catalog.refresh().changed for _ in range(3)] == [1, 0, 0]
     assert catalog.run("a1").state == "running"
+
+
+def test_a_copy_of_a_running_run_is_lost_and_says_where_it_is_from(
+    field: Any, catalog: Catalog, sleeper: subprocess.Popen[bytes]
+) -> None:
+    field.author("a1", **of(sleeper)).rows(("loss",), [[0, 0.5]])
+    shutil.copytree(field.home.runs / "a1", field.home.runs / "b1")
+    catalog.refresh()
+    row = catalog.run("b1")
+    assert (row.state, row.reason) == ("lost", "copied from a1 before it ended")
+    assert catalog.writers("b1")[0].state == "lost"
+    assert catalog.run("a1").state == "running"
+    os.utime(field.home.runs / "b1" / "journal", (1.0, 1.0))
+    assert [catalog.refresh().changed for _ in range(3)] == [1, 0, 0]
+
+
+def test_a_copy_of_an_ended_run_is_as_it_ended(field: Any, catalog: Catalog) -> None:
+    field.author("a1").end(code=3, reason="exit")
+    shutil.copytree(field.home.runs / "a1", field.home.runs / "b1")
+    catalog.refresh()
+    assert [(row.state, row.reason) for row in catalog.runs()] == [("failed", "exit code 3")] * 2
+
+
+def test_a_copy_in_another_home_is_judged_by_its_growth(sleeper: subprocess.Popen[bytes]) -> None:
+    there = {"boot": NOW.boot, "host": NOW.host, "opened": True, "lines": 1, "seen": NOW.wall, **of(sleeper)}
+    original = Seen("w", birth=7, inode=7, **there)
+    copied = Seen("w", birth=7, inode=8, **there)
+    for seen in (original, copied):
+        note_size(seen, 100, NOW)
+    later = NOW._replace(clock=1030.0, wall=50_030.0)
+    assert alive(original, later) and not alive(copied, later)
+    note_size(copied, 120, later)  # somebody synchronises it
+    assert alive(copied, later)
+
+
+def test_a_run_whose_directory_was_just_made_is_starting(field: Any, catalog: Catalog) -> None:
+    field.run("a1", created=time.time())
+    (field.home.runs / "a2" / "journal").mkdir(parents=True)
+    for _ in range(2):
+        catalog.refresh()
+        assert [(row.state, row.reason) for row in catalog.runs()] == [("running", "starting")] * 2
+    db = catalog._store.db
+    assert db.execute("SELECT settled FROM runs").fetchall() == [(0,), (0,)]
+    field.author("a1").rows(("loss",), [[0, 0.5]])
+    catalog.refresh()
+    assert (catalog.run("a1").state, catalog.run("a1").reason) == ("running", "")
+
+
+def test_a_run_that_was_starting_for_too_long_never_started(field: Any, catalog: Catalog) -> None:
+    field.run("a1", created=time.time() - 100)
+    (field.home.runs / "a2" / "journal").mkdir(parents=True)
+    catalog.refresh()
+    assert {row.id: row.state for row in catalog.runs()} == {"a1": "lost", "a2": "running"}
+    catalog._lost_seconds = 0.0
+    assert catalog.run("a2").reason == "never started"  # judged when asked
+    catalog.refresh()
+    assert catalog._store.db.execute("SELECT settled FROM runs").fetchall() == [(1,), (1,)]
