@@ -59,8 +59,10 @@ def test_a_run_that_waits_for_its_next_attempt_is_queued(home: Home, catalog: Ca
     task = put(home)
     queue = find_queue("default", home)
     (place,) = queue.list().places
-    running = begin(home, place, queue.read(place), "w", ())
+    running, output = begin(home, place, queue.read(place), "w", (), home.path / "trees")
+    os.close(output)
     finish(running, 3 << 8, "exit code 3")
+    running.journal.close()
     assert states(catalog) == {task.id: "queued"}
     move(home, task, "queued", "failed")
     assert states(catalog) == {task.id: "failed"}
