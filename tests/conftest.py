@@ -17,6 +17,27 @@ _FOREIGN = ("PADDOCK_", "SLURM_")
 _RANKS = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all-faults", action="store_true", help="every fault at every instant, not a sample of them")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: takes minutes; `make test-faults` runs it, `make test` does not")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--all-faults"):
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(pytest.mark.skip(reason="it takes minutes: make test-faults"))
+
+
+@pytest.fixture
+def long(request: pytest.FixtureRequest) -> bool:
+    """Whether to try everything, or a sample."""
+    return bool(request.config.getoption("--all-faults"))
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):

@@ -166,6 +166,17 @@ class DirectoryQueue:
         wanted = lifecycle.claimed(place, token, state)
         return wanted if self.move(place, wanted) else None
 
+    def has_rival(self, mine: Place) -> bool:
+        """Whether another file of a task that we have just taken is in a worker's hands: an editor that was open when
+        the task began has saved it under its old name, or somebody made a copy. They must not run at once."""
+        for state in (lifecycle.ACTIVE, lifecycle.PAUSED):
+            for name in os.listdir(self.directory(state)):
+                if name.startswith(mine.id) and (state, name) != (mine.state, mine.name):
+                    found = lifecycle.place(state, name)
+                    if found is not None and found.id == mine.id and found.token is not None:
+                        return True
+        return False
+
     def move(self, place: Place, to: Place) -> bool:
         """Rename; True when the file is at its new place because of this call."""
         try:

@@ -95,6 +95,10 @@ class Mirror:
                 return state
         return ""
 
+    def is_owned(self, task: str) -> bool:
+        """Whether some worker has put its token on a file of it."""
+        return any(task in self.listed[state].odd for state in OWNED)
+
     def _apply(self, change: Change) -> bool:
         listed = self.listed.get(change.directory)
         if listed is None:  # where cancelled tasks wait for their end

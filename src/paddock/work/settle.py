@@ -95,6 +95,10 @@ class Settling:
         """The disk refuses, or cannot follow."""
         return bool(self._later) or len(self._endings) > 100
 
+    @property
+    def ids(self) -> set[str]:
+        return {ending.task for ending in self._endings.values()}
+
     def add(self, queue: DirectoryQueue, running: Running, end: End) -> None:
         attempts.finish(running, end.status, end.text, end.result, end.usage)
         note = attempts.attempt_note(running, self._worker, end.result, end.text, end.seconds, end.peak_memory)

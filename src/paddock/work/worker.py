@@ -42,6 +42,7 @@ BEAT_SECONDS = 5.0  # of the runs' journals
 BUSY_SECONDS = 0.05  # between two looks at the directories while nothing could start anyway
 TROUBLE_SECONDS = 5.0  # nothing is begun for so long after a disk has refused
 REST_SECONDS = 30.0  # before a task that could not be begun is tried again
+HOLD_SECONDS = 5.0  # a task rests for so long when another file of it is in a worker's hands
 LAST_TRIES_SECONDS = 30.0  # for results that the disk does not take, when the worker has to leave
 DEFAULT_LIVENESS = Liveness()
 
@@ -316,6 +317,8 @@ class Worker:
                     break
                 if found.doomed:
                     self._fail_unrun(desk, found)
+                elif self._has_double(desk, found.place.id):
+                    desk.waiting.put_aside(found, "another file of it is in a worker's hands", HOLD_SECONDS)
                 elif self._may_run(desk, found, now):
                     self._start(desk, found, found.place)
             if self.free.tasks and self._may_begin(now):
@@ -323,6 +326,12 @@ class Worker:
                     desk.checks.launch(now)
                 except OSError as error:
                     self._refused("a check", error)
+
+    def _has_double(self, desk: Desk, task: str) -> bool:
+        """An editor saved it under its old name after it was taken, or somebody made a copy. They must not run at
+        once; and if the first is ours, the second claim could bear the same name and would overwrite its file."""
+        mine = [running.place.id for _, running in self.running.values()]
+        return task in mine or task in self.settling.ids or desk.mirror.is_owned(task)
 
     def _may_run(self, desk: Desk, found: Candidate, now: float) -> bool:
         """Whether all that it needs is there. If not, it waits aside."""
@@ -383,6 +392,10 @@ class Worker:
                 desk.mirror.forget(at.state, at.name)
                 return
             desk.mirror.moved(at, mine)
+            if desk.queue.has_rival(mine):
+                desk.waiting.put_aside(found, "another file of it is in a worker's hands", HOLD_SECONDS)
+                self._give_back(desk, mine)
+                return
             file = self._as_claimed(desk, mine, found)
             if file is None:
                 self._give_back(desk, mine)

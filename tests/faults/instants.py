@@ -1,0 +1,241 @@
+"""One operation of the queue, cut off at one instant after the other; each time a healthy worker does the rest.
+
+    python -m tests.faults.instants work --tool audit
+    python -m tests.faults.instants submit --tool strace --error ENOSPC
+
+The audit tool needs nothing but Python: the process kills itself at its n-th look at or change of a file. With strace
+the kernel does it at the n-th call of each kind, or gives back an error instead. The processes are forks of this one,
+so that an instant takes milliseconds. What was found is printed as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from paddock.errors import PaddockError
+from paddock.queue.directory import find_queue
+from paddock.queue.lease import Lease
+from paddock.queue.lifecycle import ACTIVE, QUEUED, Liveness, Place, Token
+from paddock.work import reclaim, worker
+from paddock.work.slots import Slots
+from paddock.work.worker import Options, Worker
+from tests.faults.checker import Count, check
+from tests.faults.farm import Farm, until
+
+CALLS = (
+    *("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "ftruncate"),
+    *("getdents64", "sendmsg", "recvfrom", "close"),
+)
+FAULTY = ("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "getdents64")
+SENTENCE = 5  # exit code of an operation that refused with a sentence
+TASKS = 3
+
+
+# The operations. They run in a fork, which is the one that dies.
+
+
+def submit(farm: Farm) -> None:
+    tasks = farm.submit("true", TASKS)
+    (farm.directory / "acknowledged").write_text("\n".join(task.id for task in tasks))
+
+
+def work(farm: Farm) -> None:
+    """Take tasks, run them, put them away; one that fails is tried again."""
+    reclaim.EVERY, worker.TROUBLE_SECONDS = 0.2, 0.2  # so that thousands of trials take minutes
+    options = Options(Slots(2, ()), persist=False, grace=5.0, liveness=Liveness(beat=0.05))
+    Worker(farm.home, [find_queue("default", farm.home)], options, farm.directory / "cache").run()
+
+
+def prepare(operation: str, farm: Farm) -> list[str]:
+    """What has to be there before; the ids of the tasks that must not be lost."""
+    if operation == "submit":
+        return []
+    ids = [task.id for task in farm.submit("true", TASKS - 1)]
+    ids.append(farm.put('test "$PADDOCK_ATTEMPT" -gt 1', retries=1))
+    if operation == "reclaim":
+        leave_behind(farm, ids)
+    return ids
+
+
+def leave_behind(farm: Farm, ids: list[str]) -> None:
+    """The tasks of a worker that is dead: a process that has ended wrote the lease."""
+    pid = os.fork()
+    if pid == 0:
+        Lease(farm.queue.workers, "dead-1-abc")
+        os._exit(0)
+    os.waitpid(pid, 0)
+    for task in ids:
+        assert farm.queue.claim(Place(QUEUED, task), Token("dead-1-abc", 1), ACTIVE)
+
+
+OPERATIONS: dict[str, Callable[[Farm], None]] = {"submit": submit, "work": work, "reclaim": work}
+
+
+# The tools
+
+
+def forked(act: Callable[[], None], errors: Path) -> tuple[int, int]:
+    """Run it in a fork that waits for a byte first: pid, and where to write that byte."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(read)
+        return pid, write
+    code = 1
+    try:
+        os.close(write)
+        os.setpgid(0, 0)
+        os.dup2(os.open(errors, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644), 2)
+        os.read(read, 1)
+        act()
+        code = 0
+    except PaddockError as error:
+        os.write(2, f"sentence: {error}\n".encode())
+        code = SENTENCE
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def audited(act: Callable[[], None], farm: Farm, number: int, errors: Path) -> int:
+    """Kill it at the n-th audit event about a file of the farm."""
+
+    def doomed() -> None:
+        own, left, root = os.getpid(), number, str(farm.directory)
+
+        def hook(event: str, arguments: tuple[object, ...]) -> None:
+            nonlocal left
+            ours = event.startswith("socket.") or (event.startswith(("open", "os.")) and root in str(arguments))
+            if ours and os.getpid() == own:
+                left -= 1
+                if left == 0:
+                    os.kill(own, signal.SIGKILL)
+
+        sys.addaudithook(hook)
+        act()
+
+    pid, start = forked(doomed, errors)
+    os.close(start)
+    return os.waitpid(pid, 0)[1]
+
+
+def traced(act: Callable[[], None], options: list[str], errors: Path, seconds: float = 0.0) -> int:
+    """Let strace do something to it. After so many seconds, if any, it is left in peace."""
+    pid, start = forked(act, errors)
+    tracer = subprocess.Popen(["strace", "-qq", *options, "-p", str(pid)], stderr=subprocess.DEVNULL)
+    until(lambda: "TracerPid:\t0" not in Path(f"/proc/{pid}/status").read_text() or tracer.poll() is not None)
+    os.close(start)
+    if seconds:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and tracer.poll() is None:
+            time.sleep(0.01)
+        tracer.terminate()
+    status = os.waitpid(pid, 0)[1]
+    tracer.wait()
+    return status
+
+
+# One trial after the other
+
+
+class Trial(NamedTuple):
+    at: str
+    status: int
+    count: Count
+    words: str  # what the operation said on stderr
+
+    @property
+    def was_cut(self) -> bool:
+        return os.WIFSIGNALED(self.status)
+
+    @property
+    def faults(self) -> list[str]:
+        found = [name for name in ("lost", "double", "stuck", "failed") if getattr(self.count, name)]
+        crashed = not self.was_cut and os.waitstatus_to_exitcode(self.status) not in (0, SENTENCE)
+        return found + (["crashed"] if crashed or "Traceback" in self.words else [])
+
+
+def attempt(operation: str, at: str, cut: Callable[[Callable[[], None], Farm, Path], int]) -> Trial:
+    directory = Path(tempfile.mkdtemp(prefix=f"paddock-{operation}-"))
+    farm, errors = Farm(directory), directory / "errors"
+    tasks = set(prepare(operation, farm))
+    status = cut(lambda: OPERATIONS[operation](farm), farm, errors)
+    until(lambda: not list(farm.guards()))
+    acknowledged = directory / "acknowledged"
+    tasks |= set(acknowledged.read_text().split()) if acknowledged.exists() else set()
+    tasks |= {place.id for place in farm.queue.list().places}  # not acknowledged, but there: then it must be whole
+    pid, start = forked(lambda: work(farm), directory / "healthy")
+    os.close(start)
+    try:
+        until(lambda: os.waitpid(pid, os.WNOHANG)[0], 60)
+    except AssertionError:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    words = "".join(path.read_text() for path in (errors, directory / "healthy") if path.exists())
+    found = Trial(at, status, check(farm, tasks), words)
+    if not found.faults:
+        shutil.rmtree(directory)
+    return found
+
+
+def by_audit(operation: str, step: int) -> Iterator[Trial]:
+    """At every step-th event, until the operation gets through."""
+    number = 1
+    while True:
+        trial = attempt(operation, f"event {number}", lambda act, farm, errors: audited(act, farm, number, errors))  # noqa: B023
+        yield trial
+        if not trial.was_cut:
+            return
+        number += step
+
+
+def by_strace(operation: str, step: int, error: str) -> Iterator[Trial]:
+    calls = FAULTY if error else CALLS
+    fault = f"error={error}" if error else "signal=KILL"
+    with tempfile.NamedTemporaryFile() as log:
+        options = ["-e", f"trace={','.join(calls)}", "-o", log.name]
+        attempt(operation, "nothing", lambda act, farm, errors: traced(act, options, errors))
+        counts = Counter(line.partition("(")[0] for line in Path(log.name).read_text().splitlines())
+    instants = [(call, number) for call in calls for number in range(1, counts[call] + 1)]
+    for call, number in instants[::step]:
+        options = ["-e", f"trace={call}", "-e", f"inject={call}:{fault}:when={number}", "-o", "/dev/null"]
+        yield attempt(operation, f"{call} {number}", lambda act, farm, errors: traced(act, options, errors))  # noqa: B023
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("operation", choices=OPERATIONS)
+    parser.add_argument("--tool", choices=["audit", "strace"], default="audit")
+    parser.add_argument("--error", default="", help="an error instead of a kill, such as EIO (strace)")
+    parser.add_argument("--step", type=int, default=1, help="take every n-th instant only")
+    given = parser.parse_args()
+    trials = by_audit(given.operation, given.step)
+    if given.tool == "strace":
+        trials = by_strace(given.operation, given.step, given.error)
+    number = cut = 0
+    faults = []
+    for trial in trials:
+        number += 1
+        cut += trial.was_cut
+        if trial.faults:
+            faults.append({"at": trial.at, "faults": trial.faults, "count": trial.count, "words": trial.words[-2000:]})
+            print(json.dumps(faults[-1]), file=sys.stderr, flush=True)
+    print(json.dumps({"trials": number, "cut": cut, "faults": faults}))
+
+
+if __name__ == "__main__":
+    main()
