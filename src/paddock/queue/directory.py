@@ -12,21 +12,19 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from paddock import files
 from paddock.errors import HomeError, NotFound, Refused, UsageError
-from paddock.queue import lifecycle
+from paddock.queue import commit, lifecycle
 from paddock.queue.lifecycle import QUEUED, STATES, Place, Token
 from paddock.queue.task import Task, TaskFile, read, render
 from paddock.record.layout import Home
 
 SENTINEL = ".paddock-queue"
 _ASIDE = ".submit"
-_SYNC_THREADS = 8  # fsyncs that wait together share the disk's commits
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE, errno.EIO, errno.ETIMEDOUT}  # they may pass
 _AWAY = {errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENODEV, errno.ENOTCONN, errno.EHOSTDOWN}
 
@@ -150,7 +148,7 @@ class DirectoryQueue:
                 descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
                 written.append((temporary, descriptor, self.file(Place(QUEUED, task.id, task.priority))))
                 files.write_all(descriptor, render(task))
-            _sync_all([descriptor for _, descriptor, _ in written])
+            commit.sync([descriptor for _, descriptor, _ in written])
         except BaseException:
             for temporary, descriptor, _ in written:
                 os.close(descriptor)
@@ -274,12 +272,3 @@ def remember(queue: DirectoryQueue, home: Home) -> None:
             os.symlink(queue.path, link)
     except OSError:
         pass  # somebody else just did it, or the home cannot be written: the task is queued all the same
-
-
-def _sync_all(descriptors: Sequence[int]) -> None:
-    if len(descriptors) < 4:
-        for descriptor in descriptors:
-            os.fsync(descriptor)
-        return
-    with ThreadPoolExecutor(_SYNC_THREADS) as pool:
-        list(pool.map(os.fsync, descriptors))

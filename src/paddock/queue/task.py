@@ -151,6 +151,8 @@ def render_attempt(attempt: Attempt, fence: str) -> bytes:
 
 
 def _write_value(key: str, value: Any) -> str:
+    if type(value) is int:
+        return str(value)
     if isinstance(value, str):
         plain = value and value == value.strip() and value.isprintable() and not value.startswith('"')
         return value if plain else wire.dumps(wire.plain(value).value).decode()

@@ -61,22 +61,23 @@ def begin(
     there was an attempt."""
     task, number = file.task, len(file.attempts) + 1
     run = home.run(task.id)
-    facts = _write_facts(run, task, new=_make_directories(run))
+    root = str(run.path)  # paths are joined as texts here: a short task would spend its time on Path objects
+    facts = _write_facts(root, task, new=_make_directories(root))
     output = -1
     try:
         directory = work_directory(task, home, run, trees)
-        log = run.output / f"{number}.log"
+        log = f"{root}/output/{number}.log"
         output = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
         name = writer_name()
         header = {**_worker_facts(), "run": run.id, "writer": name, "attempt": number, "user": task.user}
-        journal = Journal(run.journals / f"{name}.jsonl", {**header, "worker": worker})
+        journal = Journal(Path(f"{root}/journal/{name}.jsonl"), {**header, "worker": worker})
     except BaseException:
         for descriptor in (facts, output):
             if descriptor >= 0:
                 os.close(descriptor)
         raise
     key = f"{task.id}~{place.token}"
-    return Running(place, file, key, number, run, journal, log, gpus, directory, facts), output
+    return Running(place, file, key, number, run, journal, Path(log), gpus, directory, facts), output
 
 
 @cache
@@ -95,47 +96,54 @@ def _worker_facts() -> dict[str, object]:
     }
 
 
-def _make_directories(run: RunDirectory) -> bool:
+def _make_directories(root: str) -> bool:
     """True when there was no directory of the run."""
     try:
-        os.mkdir(run.path)
+        os.mkdir(root)
         new = True
     except FileExistsError:
         new = False
     except FileNotFoundError:
-        run.path.mkdir(parents=True, exist_ok=True)
+        os.makedirs(root, exist_ok=True)
         new = False
-    for directory in (run.journals, run.output):
-        with contextlib.suppress(FileExistsError):
+    for directory in (f"{root}/journal", f"{root}/output"):
+        try:
             os.mkdir(directory)
+        except FileExistsError:
+            pass
     return new
 
 
-def _write_facts(run: RunDirectory, task: Task, *, new: bool) -> int:
+def _write_facts(root: str, task: Task, *, new: bool) -> int:
     """run.json, whole or not there; the descriptor when it has still to be brought to the disk. Nothing is lost when
     the power fails before that: the next attempt writes it again from the task's file."""
+    path = f"{root}/run.json"
     if not new:
         try:
-            if os.stat(run.facts).st_size:
+            if os.stat(path).st_size:
                 return -1
-            os.unlink(run.facts)  # the power failed
+            os.unlink(path)  # the power failed
         except FileNotFoundError:
             pass
-    data = wire.dumps(wire.plain(facts_of(task)).value)
+    data = wire.dumps({key: _plain(value) for key, value in facts_of(task).items()})
     if not new:
-        files.write_once(run.facts, data)
+        files.write_once(Path(path), data)
         return -1
-    aside = f"{run.path}/.run.json.tmp"
+    aside = f"{root}/.run.json.tmp"
     descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
     try:
         files.write_all(descriptor, data)
-        os.rename(aside, run.facts)
+        os.rename(aside, path)
     except BaseException:
         os.close(descriptor)
         with contextlib.suppress(OSError):
             os.unlink(aside)
         raise
     return descriptor
+
+
+def _plain(value: object) -> object:
+    return value if value is None or type(value) in (str, int) else wire.plain(value).value
 
 
 _oom_kills_seen = (-1e9, -1)
@@ -151,14 +159,13 @@ def _oom_kills_lately() -> int:
 
 
 def environment(running: Running, home: Home, visible: str | None) -> dict[str, str]:
-    """The worker's own environment, the task's, and what tells the script which run it is."""
-    environ = _worker_environment() | running.task.env
+    """What the task gets beside the worker's own environment: its own, and what tells the script which run it is."""
+    environ = dict(running.task.env)
     environ |= {
         "PADDOCK_RUN_ID": running.run.id,
         "PADDOCK_RUN_HOME": str(home.path),
         "PADDOCK_ATTEMPT": str(running.number),
         "PADDOCK_CAPTURE_OUTPUT": "false",  # it goes to the run's output as it is
-        "PYTHONUNBUFFERED": environ.get("PYTHONUNBUFFERED", "1"),
     }
     if running.task.code:
         environ["PADDOCK_CAPTURE_CODE"] = "false"  # the run has the code of its submission; here are links to it
@@ -167,9 +174,10 @@ def environment(running: Running, home: Home, visible: str | None) -> dict[str, 
     return environ
 
 
-@cache
-def _worker_environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if not key.startswith("PADDOCK_RUN_")}
+def worker_environment() -> dict[str, str]:
+    """What every task gets. Of a run that the worker itself may be a part of, they are none."""
+    found = {key: value for key, value in os.environ.items() if not key.startswith("PADDOCK_RUN_")}
+    return {"PYTHONUNBUFFERED": "1", **found}  # what it prints is to be seen at once
 
 
 def argv(command: str, directory: Path) -> list[str]:
@@ -197,7 +205,7 @@ def attempt_note(running: Running, worker: str, result: str, exit: str, seconds:
     return Attempt(
         number=running.number,
         worker=worker,
-        host=socket.gethostname(),
+        host=str(_worker_facts()["host"]),
         started=_moment(running.started),
         ended=_moment(time.time()),
         outcome=result,
@@ -232,7 +240,9 @@ def finish(
 
 def tail(path: Path) -> str:
     try:
-        size = path.stat().st_size
+        size = os.stat(path).st_size
+        if not size:
+            return ""
         text = files.read_from(path, max(0, size - TAIL_BYTES)).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -120,7 +120,7 @@ class Checks:
         key = f"{mine.id}~{token}+{self._count}"  # unlike the task's own, and that of the same check run again
         output = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         try:
-            self._guard.spawn(key, _argv(task), {**os.environ, **task.env}, output, TIMEOUT_SECONDS, 1.0)
+            self._guard.spawn(key, _argv(task), task.env, output, TIMEOUT_SECONDS, 1.0)
         finally:
             os.close(output)
         self.held[key] = Checking(mine, found, check, now)

@@ -18,6 +18,7 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from paddock.work import guarding, process
 
 _CLOSE_SECONDS = process.PATIENCE + 15.0
 _KEY_CHARACTERS = 1000
+_INLINE_CHARACTERS = 5_000  # each takes at most 12 bytes as JSON, and a message that is read has 64 KiB
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,17 @@ class Guard:
         self._keys: set[str] = set()
 
     @classmethod
-    def start(cls, fence: float, *, cgroups: bool = True) -> Guard:
-        """Fork the guard. It kills everything when `renew` was not called for `fence` seconds; 0 is never."""
+    def start(
+        cls, fence: float, *, cgroups: bool = True, env: Mapping[str, str] | None = None, starts: bool = True
+    ) -> Guard:
+        """Fork the guard. It kills everything when `renew` was not called for `fence` seconds; 0 is never. Tasks get
+        `env` beside their own. Without `starts` it does not tell when they have started."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             pid = os.fork()
             if pid == 0:
-                guarding.run(theirs, fence, cgroups)
+                guarding.run(theirs, fence, cgroups, dict(env or {}), starts)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
@@ -96,13 +101,18 @@ class Guard:
             raise ValueError(f"A task's key has 1 to {_KEY_CHARACTERS} characters, this one {len(key)}.")
         if key in self._keys:
             raise ValueError(f"The task {key} runs already.")
+        order = {"do": "spawn", "key": key, "timeout": timeout, "grace": grace}
+        given = {"argv": argv, "env": env}
+        self._keys.add(key)
+        if sum(map(len, argv)) + sum(map(len, env)) + sum(map(len, env.values())) < _INLINE_CHARACTERS:
+            self._order({**order, **given}, [output])
+            return
         # A message holds about 200 KB, an environment may have more.
         payload = os.memfd_create("paddock-spawn", os.MFD_CLOEXEC)
         try:
             with open(payload, "wb", closefd=False) as file:
-                file.write(json.dumps({"argv": argv, "env": env}).encode())
-            self._keys.add(key)
-            self._order({"do": "spawn", "key": key, "timeout": timeout, "grace": grace}, [payload, output])
+                file.write(json.dumps(given).encode())
+            self._order(order, [output, payload])
         finally:
             os.close(payload)
 
@@ -134,9 +144,10 @@ class Guard:
         """What happened, after waiting up to that many seconds for something to happen."""
         if self._died:
             return []
-        waiting = select.poll()
-        waiting.register(self._channel, select.POLLIN)
-        waiting.poll(max(timeout, 0.0) * 1000)
+        if timeout > 0:
+            waiting = select.poll()
+            waiting.register(self._channel, select.POLLIN)
+            waiting.poll(timeout * 1000)
         events: list[Event] = []
         while not self._died:
             try:

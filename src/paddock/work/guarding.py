@@ -35,8 +35,10 @@ _IGNORED = ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "PIPE", "TSTP"
 
 
 class GuardProcess:
-    def __init__(self, channel: socket.socket, fence: float, use_cgroups: bool) -> None:
-        self.channel, self.fence = channel, fence
+    def __init__(
+        self, channel: socket.socket, fence: float, use_cgroups: bool, env: dict[str, str], starts: bool
+    ) -> None:
+        self.channel, self.fence, self.env, self.starts = channel, fence, env, starts
         self.tasks: dict[str, Guarded] = {}
         self.leaders: dict[int, Guarded] = {}
         self.lineage = Lineage(os.getpid(), self.tasks, self.leaders)
@@ -188,9 +190,9 @@ class GuardProcess:
             if self._is_late():
                 self._tell({"is": "exited", "key": key, "status": int(signal.SIGKILL), "how": "fenced"})
                 return
-            payload, output = fds
-            given = json.loads(os.pread(payload, os.fstat(payload).st_size, 0))
-            argv, env = given["argv"], {**given["env"], process.MARKER: key}
+            output = fds[0]
+            given = json.loads(os.pread(fds[1], os.fstat(fds[1]).st_size, 0)) if len(fds) > 1 else order
+            argv, env = given["argv"], {**self.env, **given["env"], process.MARKER: key}
             if not argv:
                 raise ValueError("the command is empty")
             group = cgroup.make(self.base, key) if self.base else None
@@ -207,7 +209,8 @@ class GuardProcess:
         leader = process.look(pid) or Process(pid, 0, os.getpid(), pid, "Z", 1)
         task = Guarded(key, leader, order["timeout"], order["grace"], group, floor, began)
         self.tasks[key] = self.leaders[pid] = task
-        self._tell({"is": "started", "key": key, "pid": pid, "start": str(leader.start)})
+        if self.starts:
+            self._tell({"is": "started", "key": key, "pid": pid, "start": str(leader.start)})
 
     # Ending
 
@@ -341,7 +344,7 @@ def boot_time() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
-def run(channel: socket.socket, fence: float, use_cgroups: bool) -> None:
+def run(channel: socket.socket, fence: float, use_cgroups: bool, env: dict[str, str], starts: bool) -> None:
     """What the forked process does, with all signals blocked until it is ready for them. Returns never."""
     try:
         # Objects of the worker must not be collected here: they would close descriptors that are ours by then.
@@ -354,7 +357,7 @@ def run(channel: socket.socket, fence: float, use_cgroups: bool) -> None:
         process.adopt_orphans()
         for name in _IGNORED:
             signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_IGN)
-        guard = GuardProcess(_keep_only(channel), fence, use_cgroups)
+        guard = GuardProcess(_keep_only(channel), fence, use_cgroups, env, starts)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         guard.serve()
     except BaseException:

@@ -80,10 +80,18 @@ def table() -> dict[int, Process]:
 def children(pid: int) -> list[int]:
     """The direct children of a process's first thread, unburied ones included."""
     try:
-        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
-            return [int(number) for number in file.read().split()]
+        descriptor = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # a kernel built without that file
         return [process.pid for process in table().values() if process.parent == pid]
+    try:
+        found = b""
+        while part := os.read(descriptor, 1 << 16):  # it comes in pages
+            found += part
+        return [int(number) for number in found.split()]
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
 
 
 def tree(roots: Iterable[int], processes: Mapping[int, Process]) -> list[Process]:

@@ -16,13 +16,12 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from paddock import files
-from paddock.queue import cancelling
+from paddock.queue import cancelling, commit
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import CANCELLED, LOOK, Place, Token, destination, ended
 from paddock.queue.task import Attempt, TaskFile, render_attempt
@@ -32,7 +31,6 @@ from paddock.work.attempt import Running
 
 AGAIN_SECONDS = 1.0
 DIRECTORIES_SECONDS = 1.0  # how long a rename may wait for the disk
-SYNC_THREADS = 4  # that wait together: they share the disk's commits
 
 
 class End(NamedTuple):
@@ -68,6 +66,10 @@ class Ending:
     misses: int = 0
     again: float = 0.0
     trouble: str = ""
+
+    @property
+    def descriptors(self) -> list[int]:
+        return self.unsynced + ([self.journal.fd] if self.journal is not None else [])
 
     @property
     def key(self) -> str:
@@ -149,23 +151,21 @@ class Settling:
     def _serve(self) -> None:
         directories: dict[Path, None] = {}
         synced = time.monotonic()
-        with ThreadPoolExecutor(SYNC_THREADS) as pool:
-            while True:
-                batch: list[Ending] = []
-                with contextlib.suppress(queue.Empty):
-                    batch.append(self._orders.get(timeout=DIRECTORIES_SECONDS if directories else None))
-                    while True:
-                        batch.append(self._orders.get_nowait())
-                self._settle_all(batch, directories, pool)
-                if directories and (not batch or time.monotonic() - synced > DIRECTORIES_SECONDS):
-                    for directory in directories:
-                        files.sync_directory(directory)
-                    directories.clear()
-                    synced = time.monotonic()
+        while True:
+            batch: list[Ending] = []
+            with contextlib.suppress(queue.Empty):
+                batch.append(self._orders.get(timeout=DIRECTORIES_SECONDS if directories else None))
+                while True:
+                    batch.append(self._orders.get_nowait())
+            self._settle_all(batch, directories)
+            if directories and (not batch or time.monotonic() - synced > DIRECTORIES_SECONDS):
+                for directory in directories:
+                    files.sync_directory(directory)
+                directories.clear()
+                synced = time.monotonic()
 
-    def _settle_all(self, batch: Sequence[Ending], directories: dict[Path, None], pool: ThreadPoolExecutor) -> None:
-        if len(batch) > 1:
-            list(pool.map(_try_sync, [ending for ending in batch if ending.noted]))
+    def _settle_all(self, batch: Sequence[Ending], directories: dict[Path, None]) -> None:
+        commit.start([descriptor for ending in batch for descriptor in ending.descriptors])
         for ending in batch:
             settled = False
             try:
@@ -240,11 +240,6 @@ def _sync(ending: Ending) -> None:
     if ending.journal is not None:
         ending.journal.close()
         ending.journal = None
-
-
-def _try_sync(ending: Ending) -> None:
-    with contextlib.suppress(OSError):  # it is tried again when it matters
-        _sync(ending)
 
 
 def _release(ending: Ending) -> None:

@@ -72,7 +72,8 @@ class Worker:
         """`tell` gets what goes to the worker's log: for a person who looks on."""
         self.home, self.options, self.cache, self._tell = home, options, cache, tell
         process.adopt_orphans()  # should the guard be killed, its tasks come to us
-        self.guard = Guard.start(options.liveness.fence)  # before anything else: it forks
+        # Before anything else: it forks.
+        self.guard = Guard.start(options.liveness.fence, env=attempts.worker_environment(), starts=False)
         self.name = worker_name(",".join(options.slots.gpus))
         self.free = options.slots
         self.started = time.monotonic()
