@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -109,6 +110,29 @@ def test_a_read_only_home_can_be_read_and_says_why_it_cannot_be_written(program,
         for folder, _, _ in os.walk(digits.path):
             os.chmod(folder, 0o755)
     assert (digits.runs / "aa0" / "run.json").exists()
+
+
+def test_runs_that_others_keep_to_themselves_are_counted(program, digits):
+    if os.getuid() == 0:
+        readable_by_all(digits.path)
+    (digits.runs / "aa0").chmod(0o000)
+    (digits.runs / "aa1" / "journal").chmod(0o000)
+    try:
+        cache = {"PADDOCK_CACHE": str(program.cwd / "cache-of-nobody")}
+        listed = as_user(program, NOBODY, "ls", **cache)
+        assert listed.returncode == 0 and "aa2" in listed.stdout
+        assert "2 runs cannot be read: aa0, aa1 (of " in listed.stderr
+        found = json.loads(as_user(program, NOBODY, "ls", "id=aa3", "--json", **cache).stdout)
+        assert found["unreadable"] == ["aa0", "aa1"] and found["total"] == 1
+        shown = as_user(program, NOBODY, "show", "aa0", **cache)
+        assert shown.returncode == 3 and "You may not read the run 'aa0'" in shown.stderr
+        sick = json.loads(as_user(program, NOBODY, "doctor", "--json", **cache).stdout)
+        (runs,) = (finding for finding in sick["findings"] if finding["what"] == "runs")
+        assert (runs["level"], runs["text"]) == ("poor", "5 runs, and 1 that you may not read")
+    finally:
+        (digits.runs / "aa0").chmod(0o755)
+        (digits.runs / "aa1" / "journal").chmod(0o755)
+    assert program("ls", "--json").json["unreadable"] == []
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only the superuser can become a user without a home")

@@ -58,4 +58,4 @@ def test_json_has_the_whole_row(program, digits):
 def test_nothing_found_is_said_beside_the_result(program, digits):
     result = program("ls", "lr=77")
     assert (result.code, result.out, result.err) == (0, "", "No run fits.\n")
-    assert program("ls", "lr=77", "--json").json == {"runs": [], "total": 0}
+    assert program("ls", "lr=77", "--json").json == {"runs": [], "total": 0, "unreadable": []}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,6 +62,7 @@ class Catalog:
         self._store = store
         self._lost_seconds = lost_seconds
         self._lock = RLock()
+        self.unreadable: tuple[str, ...] = ()  # ids of runs that the last refresh was not allowed to read
 
     @classmethod
     def open(cls, home: Home, settings: Settings | None = None) -> Catalog:
@@ -87,7 +89,9 @@ class Catalog:
         now = self._now()
         # The queues first: a task that starts between the two is then seen twice, not missed.
         tasks.refresh(self._store.db, self.home, now.wall)
-        return refresh.refresh(self._store.db, self.home, now)
+        found = refresh.refresh(self._store.db, self.home, now)
+        self.unreadable = found.unreadable
+        return found
 
     @_sturdy
     def runs(self) -> list[RunRow]:
@@ -109,6 +113,8 @@ class Catalog:
         known += [(run_id, task.row.name) for run_id, task in waiting.items() if run_id not in here]
         found = naming.fitting(name, known)
         if not found:
+            if name in self.unreadable:
+                raise RunNotFound(f"You may not read the run {name!r}.", hint=f"{self.share(name)} would share it.")
             near = naming.near(name, known)
             hint = f"Did you mean {' or '.join(near)}?" if near else "`paddock ls` lists the runs."
             raise RunNotFound(f"There is no run {name!r} in {self.home.path}.", hint=hint)
@@ -123,6 +129,10 @@ class Catalog:
             return rows[0]
         lines = tuple(_candidate(row) for row in rows)
         raise Ambiguous(f"{name!r} fits {len(rows)} runs.", lines, hint="Use more of the id.")
+
+    def share(self, run_id: str) -> str:
+        """The command by which its owner lets others read a run."""
+        return f"chmod -R go+rX {shlex.quote(str(self.home.runs / run_id))}"
 
     @_sturdy
     def writers(self, run_id: str) -> list[Writer]:

@@ -33,6 +33,7 @@ class Counts:
     def __init__(self) -> None:
         self.new: set[str] = set()
         self.changed: set[str] = set()
+        self.unreadable: set[str] = set()
         self.bytes = self.lines = self.damaged = 0
 
 
@@ -63,7 +64,9 @@ class RunIngest:
         mtime = _mtime(journals)  # before the listing: what comes later changes it again
         try:
             files = {file.writer: file for file in journal_files(journals)}
-        except OSError:  # not ours to read, or the filesystem is in trouble: what is known of it stays
+        except OSError as error:  # not ours to read, or the filesystem is in trouble: what is known of it stays
+            if isinstance(error, PermissionError):
+                self.counts.unreadable.add(self.id)
             self.counts.damaged += 1
             return 0, False
         self._load()

@@ -40,11 +40,13 @@ class Refreshed(NamedTuple):
     lines: int = 0
     damaged: int = 0
     foreign: int = 0  # things in runs/ that are no runs
+    unreadable: tuple[str, ...] = ()  # runs that others keep to themselves
 
 
 class Listing(NamedTuple):
     runs: dict[str, int]  # id -> mtime of the journal directory in ns, 0 when there is none
-    foreign: int
+    foreign: int = 0
+    unreadable: tuple[str, ...] = ()  # ids
 
 
 class Known(NamedTuple):
@@ -79,18 +81,19 @@ def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
         lines=counts.lines,
         damaged=counts.damaged,
         foreign=listing.foreign,
+        unreadable=(*listing.unreadable, *sorted(counts.unreadable)),
     )
 
 
 def list_runs(home: Home) -> Listing:
     base = str(home.runs)
     found: dict[str, int] = {}
-    foreign = 0
+    foreign, unreadable = 0, []
     try:
         with os.scandir(base) as scan:
             names = [(entry.name, _is_directory(entry)) for entry in scan if not entry.name.startswith(".")]
     except FileNotFoundError:
-        return Listing({}, 0)
+        return Listing({})
     except OSError as error:
         raise HomeError(
             f"The runs in {base} cannot be listed ({error.strerror or error}).",
@@ -103,12 +106,14 @@ def list_runs(home: Home) -> Listing:
             continue
         try:
             found[name] = stat(f"{base}/{name}/journal").st_mtime_ns
+        except PermissionError:  # of somebody whose umask is 077
+            unreadable.append(name)
         except OSError:
             if os.path.exists(f"{base}/{name}/run.json"):
                 found[name] = 0
             else:
                 foreign += 1
-    return Listing(found, foreign)
+    return Listing(found, foreign, tuple(unreadable))
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:

@@ -18,10 +18,11 @@ import click
 
 from paddock import settings as settings_
 from paddock.catalog import place
+from paddock.catalog.refresh import list_runs
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell
-from paddock.compare.text import size
-from paddock.errors import PaddockError
+from paddock.compare.text import many, size
+from paddock.errors import HomeError, PaddockError
 from paddock.record.filesystem import filesystem
 from paddock.record.layout import Home
 from paddock.settings import SETTINGS, Settings
@@ -102,6 +103,18 @@ def check_cache(home: Home, settings: Settings) -> Finding:
     return Finding("cache", GOOD, str(path))
 
 
+def check_runs(home: Home, settings: Settings) -> Finding:
+    try:
+        listing = list_runs(home)
+    except HomeError as error:
+        return Finding("runs", BAD, error.message, error.hint)
+    text = many(len(listing.runs), "run")
+    if listing.unreadable:
+        text += f", and {len(listing.unreadable)} that you may not read"
+        return Finding("runs", POOR, text, "Their owners can share them: chmod -R go+rX <home>/runs/<id>.")
+    return Finding("runs", GOOD, text)
+
+
 def check_git(home: Home, settings: Settings) -> Finding:
     git = shutil.which("git")
     if git is None:
@@ -143,6 +156,7 @@ CHECKS: tuple[Check, ...] = (
     check_space,
     check_links,
     check_cache,
+    check_runs,
     check_git,
     check_proc,
     check_cgroup,

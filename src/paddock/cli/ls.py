@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from time import time
 from typing import Any
 
@@ -15,8 +17,9 @@ from paddock.compare.diff import differing_keys
 from paddock.compare.fields import lookup, metric_names
 from paddock.compare.select import parse, select, sort_runs
 from paddock.compare.table import check_keys
-from paddock.compare.text import cut_to, field_cell, is_numeric, width
+from paddock.compare.text import cut_to, field_cell, is_numeric, many, width
 from paddock.model import RunRow
+from paddock.record.layout import Home
 
 TERMINAL_LIMIT = 50  # runs, unless --limit or --all says otherwise
 _NAME_WIDTH = 40  # a longer text is cut on a terminal; never in a pipe
@@ -67,6 +70,7 @@ def ls(
     tree = parse(" ".join(query), now)
     with session.catalog() as catalog:
         every = catalog.runs()
+        hidden = catalog.unreadable
     keys = [key for item in sort for key in item.split(",") if key]
     check_keys([key.lstrip("+-") for key in keys], every)
     asked = [name.strip() for name in columns.split(",") if name.strip()] if columns else []
@@ -75,10 +79,36 @@ def ls(
     if limit is None and session.out.terminal and session.out.human and not everything:
         limit = TERMINAL_LIMIT
     shown = found if limit is None or everything else found[:limit]
-    _print(session, shown, len(found), len(every), asked, now)
+    _print(session, shown, Counted(len(found), len(every), hidden), asked, now)
+    if hidden:
+        session.out.note(private(hidden, session.home))
 
 
-def _print(session: Session, shown: list[RunRow], total: int, every: int, asked: list[str], now: float) -> None:
+@dataclass(frozen=True)
+class Counted:
+    """How many there are beside those that are shown."""
+
+    total: int  # that fit the query
+    every: int
+    unreadable: tuple[str, ...]
+
+
+def private(runs: Sequence[str], home: Home) -> str:
+    """That there are runs which this user may not read, and what their owners can do."""
+    owners = sorted({_owner(home.runs / run_id) for run_id in runs} - {""})
+    named = ", ".join(runs[:5]) + (" ..." if len(runs) > 5 else "")
+    whose = f" (of {', '.join(owners)})" if owners else ""
+    return f"{many(len(runs), 'run')} cannot be read: {named}{whose}. chmod -R go+rX shares a run."
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except (OSError, KeyError):
+        return ""
+
+
+def _print(session: Session, shown: list[RunRow], counted: Counted, asked: list[str], now: float) -> None:
     out = session.out
     names = [name for name in asked if not name.startswith("+")]
     extra = [name[1:] for name in asked if name.startswith("+")]
@@ -86,18 +116,18 @@ def _print(session: Session, shown: list[RunRow], total: int, every: int, asked:
         rows = [
             {name: lookup(run, name, now) for name in names + extra} if names else run_json(run, now) for run in shown
         ]
-        out.json({"runs": rows, "total": total})
+        out.json({"runs": rows, "total": counted.total, "unreadable": counted.unreadable})
     for run in shown:
         out.bare(run.id)
     if not shown:
-        what = "No run fits." if every and not total else "No runs."
-        out.note(what if every else f"No runs in {session.home.path}.")
+        what = "No run fits." if counted.every and not counted.total else "No runs."
+        out.note(what if counted.every else f"No runs in {session.home.path}.")
         return
     if out.human:
         chosen = names + extra if names else usual_columns(shown, out.width, now, extra)
         out.table(*cells(shown, chosen, now, fit(shown, chosen, out.width, now) if out.terminal else {}))
-        if total > len(shown):
-            out.note(f"{total - len(shown)} more; --all shows them.")
+        if counted.total > len(shown):
+            out.note(f"{counted.total - len(shown)} more; --all shows them.")
 
 
 def usual_columns(runs: Sequence[RunRow], room: int, now: float, extra: Sequence[str] = ()) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from paddock import wire
-from paddock.catalog import Catalog
+from paddock.catalog import Catalog, Refreshed
 from paddock.errors import HomeError
 from paddock.record.layout import Home
 
@@ -26,7 +26,7 @@ def old(field: Any, run_id: str, seconds: float = 3600.0) -> None:
 
 
 def test_an_empty_home_has_no_runs(catalog: Catalog) -> None:
-    assert catalog.refresh() == (0, 0, 0, 0, 0, 0, 0)
+    assert catalog.refresh() == Refreshed()
     assert catalog.runs() == []
 
 
