@@ -12,6 +12,8 @@ PaddockError                 1
 ├── Damaged                  7   a record cannot be read at all
 ├── MissingExtra             8   an optional package is not installed
 ├── Refused                  9   not confirmed, or not safe
+├── TaskFailed              10   a task that was waited for did not succeed
+├── TimedOut                11   what was waited for has not happened yet
 └── CommError                1   never raised: wandb's, for scripts that catch it
 
 The number is the exit code of the command line. Each message says what is wrong and what to do about it.
@@ -100,6 +102,18 @@ class Refused(PaddockError):
     """Nothing was done."""
 
     exit_code = 9
+
+
+class TaskFailed(PaddockError):
+    """A task did not succeed."""
+
+    exit_code = 10
+
+
+class TimedOut(PaddockError):
+    """It has not happened yet."""
+
+    exit_code = 11
 
 
 class CommError(PaddockError):

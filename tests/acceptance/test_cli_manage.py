@@ -67,11 +67,11 @@ def test_status_counts_and_says_why_each_task_waits(program: Any) -> None:
     whys = [(task["title"], task["why"]) for task in found["waiting"]]
     assert whys[0] == ("echo 4", "no worker")
     assert whys[1][1].startswith("20260101-000000-damaged is no task")
-    assert ("echo 2", f"after first ({first}), which is queued") in whys
+    assert ("echo 2", "after first, which is queued") in whys
     assert whys[-1] == ("held", "paused")
     assert found["strangers"] == ["queued/notes to self"]
     shown = program("status")
-    assert held in shown.out and "No worker is alive" in shown.err
+    assert held in shown.out and "No worker of default is alive" in shown.err
 
 
 def test_a_task_that_needs_more_than_there_is_says_so(program: Any, worker: Any) -> None:
@@ -215,3 +215,80 @@ def test_an_id_that_is_in_another_queue_is_said_to_be_there(program: Any) -> Non
     task = submit(program, "echo", "-Q", "gpu")
     found = program("cancel", task)
     assert (found.code, "add -Q gpu" in found.err) == (3, True)
+
+
+def test_priority_is_in_the_name_and_may_be_negative(program: Any) -> None:
+    task = submit(program, "echo", "--name", "one")
+    assert program("priority", "10", "one").code == 0
+    assert names(program, "queued") == [f"{task}@10"]
+    assert program("priority", "-3", "one").code == 0
+    assert names(program, "queued") == [f"{task}@-3"]
+    assert program("priority", "0", "one", "--json").json["priority"][0]["id"] == task
+    assert names(program, "queued") == [task]
+
+
+def test_move_takes_the_history_along_and_parts_no_dependents(program: Any) -> None:
+    failed = submit(program, "false", "--name", "failed")
+    program("worker", "--no-persist")
+    first = submit(program, "true", "--priority", "2", "--name", "first")
+    second = submit(program, "true", "--after", first, "--name", "second")
+    for one, other in (("first", second), ("second", first)):
+        refused = program("move", one, "--to", "gpu")
+        assert (refused.code, f"Move {other} too" in refused.err) == (9, True)
+    assert program("move", "first", "second", "failed", "--to", "gpu").code == 0
+    assert names(program, "queued") == names(program, "failed") == names(program, "paused") == []
+    assert names(program, "queued", "gpu") == sorted([f"{first}@2", second])
+    assert names(program, "failed", "gpu") == [failed]
+    program("worker", "gpu", "--no-persist")
+    assert names(program, "done", "gpu") == sorted([first, second])
+    assert program("move", "first", "--to", "gpu", "-Q", "gpu").code == 2
+
+
+def test_wait_says_by_its_exit_code_what_became_of_them(program: Any, worker: Any) -> None:
+    good, bad = submit(program, "sleep 0.5", "--name", "good"), submit(program, "false", "--name", "bad")
+    found = program("wait", "--timeout", "0.2s", "--json")
+    assert (found.code, found.json["over"]) == (11, 0)
+    worker()
+    assert program("wait", "good").out == f"done    {good}  good\n"
+    found = program("wait", "good", "bad", "--json")
+    assert found.code == 10
+    assert {task["id"]: task["state"] for task in found.json["tasks"]} == {good: "done", bad: "failed"}
+    assert program("wait").code == 0
+    endless = submit(program, "sleep 1000", "--name", "endless")
+    process = program.start("wait", "endless")
+    until(lambda: program("status", "-q").out.strip() == endless)
+    assert program("cancel", "endless").code == 0
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (10, f"gone    {endless}  endless\n")
+
+
+def test_a_worker_is_listed_and_stopped_and_gives_its_task_back(program: Any, worker: Any) -> None:
+    task = submit(program, "sleep 1000", "--name", "long")
+    process = worker("--slots", "3")
+    until(lambda: names(program, "active"))
+    (found,) = program("workers", "--json").json["workers"]
+    assert (found["state"], found["slots"], [one["id"] for one in found["tasks"]]) == ("alive", 3, [task])
+    assert "long" in program("workers").out
+    assert program("workers", "--stop", "nosuch").code == 3
+    assert program("workers", "--stop", found["worker"][:-2]).code == 0
+    assert process.wait(timeout=60) == 0
+    assert names(program, "queued") == [task] and names(program, "workers") == []
+
+
+def test_clean_asks_and_keeps_what_others_wait_for(program: Any) -> None:
+    done, wanted = submit(program, "true", "--name", "done"), submit(program, "true", "--name", "wanted")
+    program("worker", "--no-persist")
+    submit(program, "true", "--after", wanted)
+    queue = program.home / "queues/default"
+    (queue / ".submit" / "half").write_text("")
+    os.utime(queue / ".submit" / "half", (0, 0))
+    (queue / ".submit" / "fresh").write_text("")
+    assert "done" not in program("clean", "--yes").out  # too young
+    assert not (queue / ".submit" / "half").exists() and (queue / ".submit" / "fresh").exists()
+    refused = program("clean", "--older-than", "0", stdin="\n")
+    assert (refused.code, "Remove 1 task? [y/N]" in refused.err, wanted in refused.out) == (9, True, False)
+    assert program("clean", "--older-than", "0", "--dry-run", "--json").json["kept"][0]["id"] == wanted
+    assert program("clean", "wanted").code == 9
+    assert program("clean", "--older-than", "0", stdin="y\n").code == 0
+    assert names(program, "done") == [wanted]
+    assert program("show", done).code == 0  # the run stays

@@ -76,6 +76,11 @@ def home_queues(session: Session) -> list[DirectoryQueue]:
     return queues(session.home)
 
 
+def queue_name(session: Session, queue: DirectoryQueue) -> str:
+    """As -Q takes it."""
+    return queue.name if queue.path.parent == session.home.path / "queues" else str(queue.path)
+
+
 def chosen(session: Session, queue: DirectoryQueue, selection: Selection, usual: Sequence[str]) -> list[Entry]:
     """The tasks that are meant; a sentence when there is none."""
     entries = snapshot(queue).entries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from typing import Any
 
@@ -9,10 +10,9 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell
-from paddock.cli.queued import STATE_STYLES, brief, fitted_table, home_queues, open_queue, queue_option
-from paddock.compare.text import many, span
+from paddock.cli.queued import STATE_STYLES, brief, fitted_table, home_queues, open_queue, queue_name, queue_option
+from paddock.compare.text import cut_to, many, span, width
 from paddock.errors import NotFound
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
 from paddock.queue.roster import ALIVE
 from paddock.queue.status import NEXT, Status, owned, started
@@ -20,6 +20,7 @@ from paddock.queue.status import status as look
 from paddock.queue.view import Entry
 
 TERMINAL_LIMIT, PIPE_LIMIT = 20, 1000  # waiting tasks of each queue, unless --all or --limit says otherwise
+_TITLE = 16  # columns that a title keeps on a narrow terminal
 _COLUMNS = (QUEUED, CHECKING, ACTIVE, PAUSED, FAILED, DONE)
 _HELP = """What happens in the queues: how many tasks are where, what runs, and why each waiting task waits.
 
@@ -68,10 +69,10 @@ def _print(session: Session, found: list[Status], lines: bool) -> None:
     if not out.human:
         return
     _print_counts(session, found)
-    several = len(found) > 1
-    _print_running(session, found, now, several)
-    _print_waiting(session, found, several)
     for one in found:
+        where = f" in {queue_name(session, one.queue)}" if len(found) > 1 else ""
+        _print_running(session, one, now, where)
+        _print_waiting(session, one, where)
         _print_remarks(session, one)
 
 
@@ -82,7 +83,7 @@ def _print_counts(session: Session, found: list[Status]) -> None:
             (f"{one.counts[state]:,}", STATE_STYLES.get(state, "") if one.counts[state] else "dim")
             for state in _COLUMNS
         ]
-        rows.append([(_name(session, one.queue), "bold"), *counts, _crew(one)])
+        rows.append([(queue_name(session, one.queue), "bold"), *counts, _crew(one)])
     session.out.table(["queue", *_COLUMNS, "workers"], rows, [False, *(True for _ in _COLUMNS), True])
 
 
@@ -92,47 +93,40 @@ def _crew(one: Status) -> Cell:
     return (text, "yellow" if others or (not alive and one.counts["queued"]) else "")
 
 
-def _name(session: Session, queue: DirectoryQueue) -> str:
-    """As -Q takes it."""
-    return queue.name if queue.path.parent == session.home.path / "queues" else str(queue.path)
-
-
-def _print_running(session: Session, found: list[Status], now: float, several: bool) -> None:
+def _print_running(session: Session, one: Status, now: float, where: str) -> None:
     rows: list[list[Cell]] = []
-    for one in found:
-        for entry in one.running:
-            where: Cell = entry.worker
-            if one.crew.fate(entry.worker) != ALIVE:
-                where = (f"{entry.worker} ({one.crew.fate(entry.worker)})", "red")
-            elapsed = span(max(0.0, now - started(entry, session.home)))
-            queue: list[Cell] = [_name(session, one.queue)] if several else []
-            rows.append([(entry.id, "bold"), *queue, entry.title, where, str(entry.attempt), elapsed])
+    for entry in one.running:
+        fate = one.crew.fate(entry.worker)
+        worker: Cell = entry.worker if fate == ALIVE else (f"{entry.worker} ({fate})", "red")
+        elapsed = span(max(0.0, now - started(entry, session.home)))
+        rows.append([(entry.id, "bold"), entry.title, worker, str(entry.attempt), elapsed])
     if rows:
-        session.out.heading("running")
-        headers = ["id", *(["queue"] if several else []), "task", "worker", "attempt", "elapsed"]
-        last = len(headers) - 1
-        fitted_table(session.out, headers, rows, flexible=[last - 3, last - 2], right=[last - 1, last])
+        session.out.heading(f"running{where}")
+        fitted_table(session.out, ["id", "task", "worker", "attempt", "elapsed"], rows, flexible=[1, 2], right=[3, 4])
 
 
-def _print_waiting(session: Session, found: list[Status], several: bool) -> None:
-    rows: list[list[Cell]] = []
-    for one in found:
-        queue: list[Cell] = [_name(session, one.queue)] if several else []
-        for entry, why in one.waiting:
-            reason: Cell = why if why != NEXT else (why, "green")
-            rows.append([(entry.id, "bold"), *queue, entry.title, reason])
+def _print_waiting(session: Session, one: Status, where: str) -> None:
+    out, rows = session.out, list[list[Cell]]()
+    titles = [entry.title for entry, _ in one.waiting]
+    room = max(_TITLE, min(max(map(width, titles), default=0), out.width // 4)) if out.terminal else out.width
+    for (entry, why), title in zip(one.waiting, titles, strict=True):
+        first, *more = _lines(why, out.width - len(entry.id) - room - 4) if out.terminal else [why]
+        rows.append([(entry.id, "bold"), cut_to(title, room), (first, "green" if why == NEXT else "")])
+        rows += [["", "", line] for line in more]
     if rows:
-        session.out.heading("waiting")
-        headers = ["id", *(["queue"] if several else []), "task", "why"]
-        last = len(headers) - 1
-        fitted_table(session.out, headers, rows, flexible=[last - 1, last])
-    more = sum(one.more for one in found)
-    if more:
-        session.out.note(f"{more:,} more; --all shows them.")
+        out.heading(f"waiting{where}")
+        out.table(["id", "task", "why"], rows)
+    if one.more:
+        out.note(f"{one.more:,} more; --all shows them.")
+
+
+def _lines(text: str, room: int) -> list[str]:
+    """The reason is what one looks for: it is broken into lines, never cut."""
+    return textwrap.wrap(text, max(room, _TITLE), subsequent_indent="  ", break_on_hyphens=False) or [""]
 
 
 def _print_remarks(session: Session, one: Status) -> None:
-    out, name = session.out, _name(session, one.queue)
+    out, name = session.out, queue_name(session, one.queue)
     if not one.sure:
         out.note(f"Not all of {one.queue.path} could be read: this may be less than there is.")
     for path in one.strangers[:5]:
@@ -140,7 +134,7 @@ def _print_remarks(session: Session, one: Status) -> None:
     if len(one.strangers) > 5:
         out.note(f"{len(one.strangers) - 5} more files in {one.queue.base} are no tasks.")
     if not one.crew.alive and one.counts["queued"]:
-        out.note(f"No worker is alive: `paddock worker {name}` starts one.")
+        out.note(f"No worker of {name} is alive: `paddock worker {name}` starts one.")
     stuck = sum(1 for entry in one.running if one.crew.fate(entry.worker) != ALIVE)
     if stuck:
         out.note(f"{many(stuck, 'task')} of workers that are not alive: a live worker takes them over.")
@@ -148,7 +142,7 @@ def _print_remarks(session: Session, one: Status) -> None:
 
 def _as_json(session: Session, one: Status, now: float) -> dict[str, Any]:
     return {
-        "queue": _name(session, one.queue),
+        "queue": queue_name(session, one.queue),
         "path": str(one.queue.path),
         "counts": one.counts,
         "running": [_running_json(session, one, entry, now) for entry in one.running],

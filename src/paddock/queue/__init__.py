@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paddock.queue.submission import submit, submit_all
+    from paddock.queue.view import tasks
 
-__all__ = ["submit", "submit_all"]
+__all__ = ["submit", "submit_all", "tasks"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from paddock.queue import submission
+        from paddock.queue import submission, view
 
-        return getattr(submission, name)
+        return view.tasks if name == "tasks" else getattr(submission, name)
     raise AttributeError(f"module 'paddock.queue' has no attribute {name!r}")

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from paddock import files
+from paddock.errors import NotFound
+from paddock.queue import orders
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import CANCELLED, Place
 from paddock.queue.roster import is_gone
@@ -21,6 +23,17 @@ from paddock.version import __version__
 
 CANCELLED_WHY = "cancelled"
 _FIRST_SECONDS, _MOST_SECONDS = 0.02, 0.5  # between two looks
+
+
+def cancel(queue: DirectoryQueue, task_id: str, timeout: float | None) -> bool:
+    """Take a task out of the queue; False when its worker has not ended it in time."""
+    at = orders.find(queue, task_id)
+    if at is None:
+        raise NotFound(f"There is no task {task_id} in {queue.path}.")
+    queue.prepare()
+    step = orders.carry_out(queue, orders.CANCEL, at)
+    orders.make_durable(queue, [step])
+    return step.after is None or not wait_until_over(queue, [step.after], timeout)
 
 
 def confirm(queue: DirectoryQueue, place: Place) -> None:

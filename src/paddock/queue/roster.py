@@ -46,7 +46,7 @@ def workers(queue: DirectoryQueue) -> list[Seen]:
     found = [identity for name in names if (identity := read_identity(queue.workers / name)) is not None]
     if not found:
         return []
-    now = _server_time(queue)
+    now = server_time(queue)
     return [_judged(queue, identity, now - _beaten(queue.workers / identity.worker, now)) for identity in found]
 
 
@@ -75,7 +75,7 @@ def _beaten(path: Path, now: float) -> float:
         return now
 
 
-def _server_time(queue: DirectoryQueue) -> float:
+def server_time(queue: DirectoryQueue) -> float:
     """What time it is for the files of the queue; our own clock where we may not write."""
     probe = queue.path / ".submit" / f"time.{secrets.token_hex(4)}"
     try:

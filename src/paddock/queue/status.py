@@ -64,13 +64,14 @@ def status(queue: DirectoryQueue, limit: int | None = None) -> Status:
     """Of the waiting tasks the first `limit` in the order in which they are taken."""
     found = snapshot(queue)
     counts = Counter(entry.state for entry in found.entries)
-    running = sorted((e for e in found.entries if e.state in (ACTIVE, CHECKING)), key=lambda e: e.id)
+    running = sorted((e for e in found.entries if e.state == ACTIVE), key=lambda e: e.id)
     seen = {worker.name: worker for worker in workers(queue)}
-    # A stopped task keeps its slot.
-    busy = sum(1 for e in found.entries if e.worker in seen and seen[e.worker].state == ALIVE)
+    # A stopped task keeps its slot; a check takes none.
+    slots = (ACTIVE, PAUSED)
+    busy = sum(e.state in slots and e.worker in seen and seen[e.worker].state == ALIVE for e in found.entries)
     crew = Crew(seen, busy)
     known = found.by_id()
-    line = [known[place.id] for place in order(e.place for e in found.entries if e.state == QUEUED)]
+    line = [known[place.id] for place in order(e.place for e in found.entries if e.state in (QUEUED, CHECKING))]
     held = sorted((e for e in found.entries if e.state == PAUSED), key=lambda e: e.id)
     waiting = explain(list(islice([*line, *held], limit)), known, crew)
     return Status(
@@ -101,6 +102,8 @@ def explain(entries: Sequence[Entry], known: Mapping[str, Entry], crew: Crew) ->
 def _obstacle(entry: Entry, known: Mapping[str, Entry], crew: Crew) -> str:
     if entry.state == PAUSED:
         return _paused(entry, crew)
+    if entry.state == CHECKING and entry.file is not None and crew.fate(entry.worker) == ALIVE:
+        return f"its check runs: {_short(entry.file.task.check)}"
     if entry.worker:
         return owned(entry, crew)
     if entry.file is None:
@@ -144,9 +147,8 @@ def _dependencies(task: Task, known: Mapping[str, Entry]) -> str:
         return ""
     open_ = [d.task for d in task.after if states[d.task] not in ("done", "failed")]
     first, state = known[open_[0]], states[open_[0]]
-    title = f"{first.name} ({first.id})" if first.name else first.id
-    more = f", and for {len(open_) - 1} more" if len(open_) > 1 else ""
-    return f"after {title}, which is {state}{more}"
+    more = f", and {len(open_) - 1} more" if len(open_) > 1 else ""
+    return f"after {first.name or first.id}, which is {state}{more}"
 
 
 def _room(task: Task, crew: Crew) -> str:
@@ -162,12 +164,12 @@ def _room(task: Task, crew: Crew) -> str:
 
 
 def _check(task: Task) -> str:
-    if not task.check:
-        return ""
-    text = " ".join(task.check.split())
-    return "its check has not succeeded yet: " + (
-        text if len(text) <= _CHECK_WIDTH else text[: _CHECK_WIDTH - 3] + "..."
-    )
+    return f"its check has not succeeded yet: {_short(task.check)}" if task.check else ""
+
+
+def _short(check: str) -> str:
+    text = " ".join(check.split())
+    return text if len(text) <= _CHECK_WIDTH else text[: _CHECK_WIDTH - 3] + "..."
 
 
 def started(entry: Entry, home: Home) -> float:

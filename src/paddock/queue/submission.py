@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import settings, wire
-from paddock.errors import UsageError
+from paddock.errors import TimedOut, UsageError
 from paddock.queue.check import done_check, split_check
 from paddock.queue.directory import DirectoryQueue, find_queue, remember
 from paddock.queue.parents import Parents
@@ -40,6 +40,31 @@ class Submitted:
 
     def __str__(self) -> str:
         return done_check(self.base, self.task.id)
+
+    def state(self) -> str:
+        """queued, checking, active, done, failed, paused; "gone" when it was cancelled or cleaned away."""
+        from paddock.queue.orders import find
+        from paddock.queue.over import GONE
+
+        place = find(DirectoryQueue(self.queue), self.id)
+        return place.state if place else GONE
+
+    def wait(self, timeout: float | str | None = None) -> str:
+        """Until it is over; "done", "failed" or "gone". TimedOut when that takes longer."""
+        from paddock.queue.over import wait_until_over
+
+        seconds = None if timeout is None else parse_seconds(timeout)
+        over = wait_until_over(DirectoryQueue(self.queue), [self.id], seconds)
+        if self.id not in over:
+            raise TimedOut(f"{self.id} is not over after {timeout} s.", hint="`paddock status` says what it waits for.")
+        return over[self.id]
+
+    def cancel(self, timeout: float | str | None = 60) -> bool:
+        """Take it out of the queue; when it runs, wait until its worker has ended it. False when that worker has not
+        said so in time. Refused when it is over already."""
+        from paddock.queue.cancelling import cancel
+
+        return cancel(DirectoryQueue(self.queue), self.id, None if timeout is None else parse_seconds(timeout))
 
 
 def new_task_id() -> str:

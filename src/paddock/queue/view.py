@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from paddock import settings
 from paddock.errors import Damaged
-from paddock.queue.directory import DirectoryQueue
+from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place
 from paddock.queue.task import TaskFile
+from paddock.record.layout import Home, find_home
 
 # In the order a task goes through them: one that moves on between two listings is seen at least once, and where it is
 # now rather than where it was.
@@ -34,6 +36,10 @@ class Entry:
     @property
     def state(self) -> str:
         return self.place.state
+
+    @property
+    def priority(self) -> int:
+        return self.place.priority
 
     @property
     def worker(self) -> str:
@@ -97,6 +103,15 @@ def snapshot(queue: DirectoryQueue, states: Iterable[str] = IN_ORDER) -> Snapsho
     listing = queue.list(states)
     last = {place.id: place for place in listing.places}
     return Snapshot([Entry(queue, place) for place in last.values()], listing.strangers, listing.sure)
+
+
+def tasks(queue: str | os.PathLike[str] | None = None, *, home: Any = None) -> list[Entry]:
+    """Every task of a queue, by id, each where it is at this moment; the usual queue when none is named."""
+    given = settings.load()
+    place = home if isinstance(home, Home) else find_home(home or given.home)
+    found = find_queue(queue or given.queue, place)
+    found.require()
+    return sorted(snapshot(found).entries, key=lambda entry: entry.id)
 
 
 def _owner(path: Path) -> str:

@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable, Set
 
 from paddock.errors import Damaged
+from paddock.queue import cancelling
 from paddock.queue.directory import DirectoryQueue, Listing
 from paddock.queue.lease import Watch
 from paddock.queue.lifecycle import (
     ACTIVE,
+    CANCELLED,
     CHECKING,
     OWNED,
     PAUSED,
@@ -50,7 +52,7 @@ class Reclaim:
         self._looked = now
         listing = self.mirror.claims()
         dead: dict[str, bool] = {self.worker: True}
-        for place in listing.places:
+        for place in (*listing.places, *self.queue.list([CANCELLED]).places):
             if place.token is None or f"{place.id}~{place.token}" in busy:
                 continue
             owner = place.token.worker
@@ -79,6 +81,9 @@ class Reclaim:
         if mine != place and not self.queue.move(place, mine):
             return
         process.kill_marked(f"{place.id}~{lost}")
+        if mine.state == CANCELLED:
+            cancelling.confirm(self.queue, mine)
+            return
         try:
             state = self._note(mine, self.queue.read(mine), lost)
         except Damaged:  # edited beyond recognition: it waits where a person will see it

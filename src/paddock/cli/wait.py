@@ -1,0 +1,85 @@
+"""paddock wait: until tasks are over."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from paddock.cli.command import Session, verb
+from paddock.cli.queued import STATE_STYLES, chosen, open_queue, queue_name, queue_option
+from paddock.compare.text import many
+from paddock.errors import TaskFailed, TimedOut
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, PAUSED, QUEUED, STATES
+from paddock.queue.over import GONE, wait_until_over
+from paddock.queue.roster import ALIVE, workers
+from paddock.queue.selection import Selection
+from paddock.queue.submission import parse_seconds
+from paddock.queue.view import Entry, snapshot
+
+_NOT_OVER = (QUEUED, CHECKING, ACTIVE, PAUSED)
+_HELP = """Wait until tasks are over. Without a selection: all tasks that are in the queue now.
+
+\b
+  paddock wait TASK TASK
+  paddock wait --regex 'seed=' --timeout 2h
+  paddock wait && paddock compare project=digits
+
+The exit code is 0 when all are done, 10 when one failed or was cancelled, 11 when the time was over first.
+"""
+
+
+@verb("wait", help=_HELP)
+@click.argument("words", nargs=-1, metavar="[TASK]...")
+@queue_option
+@click.option("--regex", metavar="RE", help="Tasks whose name or command fits.")
+@click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Tasks in this state; repeatable.")
+@click.option("-a", "--all", "everything", is_flag=True, help="All tasks that are not over; so without a selection.")
+@click.option("--timeout", metavar="TIME", help="Wait no longer than 90s, 2h, 1d.")
+def wait(
+    session: Session,
+    words: tuple[str, ...],
+    queue: str | None,
+    regex: str | None,
+    states: tuple[str, ...],
+    everything: bool,
+    timeout: str | None,
+) -> None:
+    out = session.out
+    seconds = parse_seconds(timeout) if timeout is not None else None
+    found = open_queue(session, queue)
+    entries = _chosen(session, found, Selection(words, regex, states, everything))
+    titles = {entry.id: entry.title for entry in entries}  # read now: a cancelled task has no file any more
+    _warn(session, found, entries)
+
+    def tell(task: str, state: str) -> None:
+        out.line(f"{state:7} {task}  {titles[task]}", STATE_STYLES.get(state, "magenta"))
+        out.flush()
+
+    over = wait_until_over(found, titles, seconds, tell)
+    now = {entry.id: entry.state for entry in snapshot(found).entries} if len(over) < len(titles) else {}
+    result = {task: over.get(task) or now.get(task, GONE) for task in titles}
+    out.json({"tasks": [{"id": e.id, "name": e.name, "state": result[e.id]} for e in entries], "over": len(over)})
+    if len(over) < len(titles):
+        out.note(f"{many(len(titles) - len(over), 'task')} not over yet.")
+        sys.exit(TimedOut.exit_code)
+    bad = sum(state != DONE for state in over.values())
+    if bad:
+        out.note(f"{bad:,} of {many(len(over), 'task')} did not succeed.")
+        sys.exit(TaskFailed.exit_code)
+
+
+def _chosen(session: Session, queue: DirectoryQueue, selection: Selection) -> list[Entry]:
+    if selection.words or selection.regex is not None or selection.states:
+        return chosen(session, queue, selection, _NOT_OVER)
+    return sorted((e for e in snapshot(queue).entries if e.state in _NOT_OVER), key=lambda e: e.id)
+
+
+def _warn(session: Session, queue: DirectoryQueue, entries: list[Entry]) -> None:
+    """What would make this a long wait."""
+    paused = sum(entry.state == PAUSED for entry in entries)
+    if paused:
+        session.out.note(f"{many(paused, 'task')} paused: `paddock resume` lets them go on.")
+    if any(e.state == QUEUED for e in entries) and not any(w.state == ALIVE for w in workers(queue)):
+        session.out.note(f"No worker is alive: `paddock worker {queue_name(session, queue)}` starts one.")
