@@ -25,8 +25,12 @@ from paddock.record.layout import Home
 
 SENTINEL = ".paddock-queue"
 _ASIDE = ".submit"
+_OPEN = 500  # files at once
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE, errno.EIO, errno.ETIMEDOUT}  # they may pass
 _AWAY = {errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENODEV, errno.ENOTCONN, errno.EHOSTDOWN}
+
+
+_Aside = list[tuple[str, Place]]  # where each file is, and where it is to go
 
 
 class Listing(NamedTuple):
@@ -140,24 +144,32 @@ class DirectoryQueue:
 
     def put(self, tasks: Sequence[Task]) -> None:
         """Acknowledged is durable: each file is on the disk before its name is, and all names before this returns."""
+        written: _Aside = []
+        try:
+            for first in range(0, len(tasks), _OPEN):  # a process may hold about 1,000 files open
+                self._write_aside(tasks[first : first + _OPEN], written)
+        except BaseException:
+            for temporary, _ in written:
+                os.unlink(temporary)
+            raise
+        for temporary, target in written:
+            os.rename(temporary, self.file(target))
+        files.sync_directory(self.directory(QUEUED))
+
+    def _write_aside(self, tasks: Sequence[Task], written: _Aside) -> None:
+        """On the disk, but not in the queue yet."""
         aside = self.path / _ASIDE
-        written: list[tuple[str, int, Path]] = []
+        descriptors: list[int] = []
         try:
             for task in tasks:
                 temporary = f"{aside}/{task.id}.{secrets.token_hex(3)}"
-                descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
-                written.append((temporary, descriptor, self.file(Place(QUEUED, task.id, task.priority))))
-                files.write_all(descriptor, render(task))
-            commit.sync([descriptor for _, descriptor, _ in written])
-        except BaseException:
-            for temporary, descriptor, _ in written:
+                descriptors.append(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+                written.append((temporary, Place(QUEUED, task.id, task.priority)))
+                files.write_all(descriptors[-1], render(task))
+            commit.sync(descriptors)
+        finally:
+            for descriptor in descriptors:
                 os.close(descriptor)
-                os.unlink(temporary)
-            raise
-        for temporary, descriptor, target in written:
-            os.close(descriptor)
-            os.rename(temporary, target)
-        files.sync_directory(self.directory(QUEUED))
 
     def place_copy(self, data: bytes, at: Place) -> None:
         """A task's file from elsewhere: whole and on the disk before it has its name."""

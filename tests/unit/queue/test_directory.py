@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -28,6 +29,17 @@ def test_what_is_put_is_found_with_its_priority(queue: DirectoryQueue) -> None:
     assert found.sure and not found.strangers
     assert sorted(found.places) == [Place(QUEUED, "t1"), Place(QUEUED, "t2", 5)]
     assert queue.read(Place(QUEUED, "t2", 5)).task.command == "y"
+    assert os.listdir(queue.path / ".submit") == []
+
+
+def test_more_tasks_can_be_put_at_once_than_files_can_be_open(queue: DirectoryQueue) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 1024), hard))
+    try:
+        queue.put([Task(id=f"t{n}", command="x") for n in range(1500)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert len(queue.list([QUEUED]).places) == 1500
     assert os.listdir(queue.path / ".submit") == []
 
 
