@@ -17,11 +17,11 @@ from bench.taskqueue import Client, TaskQueue
 QUEUE = "bench"
 PROJECT = {"train.py": "print('a training')\n", "model.py": "LAYERS = 12\n", "README.md": "A small project.\n"}
 BATCH = 5_000
-# A disk of the network tells nothing of what others do there: the worker as it is then.
+# The worker as it is on a disk of the network, where the kernel tells nothing of what others do.
 LISTING_WORKER = """
+import paddock.work.mirror
 from paddock.cli.main import main
-from paddock.work.wake import Wake
-Wake.__init__ = lambda self, *_: setattr(self, "fd", -1)
+paddock.work.mirror.is_local = lambda path: False
 main()
 """
 
