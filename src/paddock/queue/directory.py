@@ -44,6 +44,7 @@ class DirectoryQueue:
         self.path = path
         # roach kept its states in <queue>/tasks at one time and in <queue> at another.
         self.base = path / "tasks" if (path / "tasks" / QUEUED).is_dir() else path
+        self._base = str(self.base)
 
     @property
     def name(self) -> str:
@@ -130,6 +131,10 @@ class DirectoryQueue:
     def file(self, place: Place) -> Path:
         return self.base / place.state / place.name
 
+    def where(self, place: Place) -> str:
+        """The same as a text, which is had ten times faster."""
+        return f"{self._base}/{place.state}/{place.name}"
+
     def read(self, place: Place) -> TaskFile:
         return read(files.read_from(self.file(place), 0), place.id)
 
@@ -153,7 +158,7 @@ class DirectoryQueue:
                 os.unlink(temporary)
             raise
         for temporary, target in written:
-            os.rename(temporary, self.file(target))
+            os.rename(temporary, self.where(target))
         files.sync_directory(self.directory(QUEUED))
 
     def _write_aside(self, tasks: Sequence[Task], written: _Aside) -> None:
@@ -206,7 +211,7 @@ class DirectoryQueue:
     def move(self, place: Place, to: Place) -> bool:
         """Rename; True when the file is at its new place because of this call."""
         try:
-            os.rename(self.file(place), self.file(to))
+            os.rename(self.where(place), self.where(to))
             return True
         except FileNotFoundError:
             return to.token is not None and self._arrived(to)
@@ -235,7 +240,7 @@ class DirectoryQueue:
     def write(self, place: Place, data: bytes) -> int:
         """Add to a task's file; the descriptor comes back, for who wants to have it on the disk."""
         try:
-            descriptor = os.open(self.file(place), os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            descriptor = os.open(self.where(place), os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         except PermissionError:  # another user's, in a queue that we share
             descriptor = self._copy(place)
         try:

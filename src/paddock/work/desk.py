@@ -76,6 +76,14 @@ class Desk:
             one.misses, one.missed = one.misses + 1, now
         return order
 
+    def has_rival(self, mine: Place) -> bool:
+        """Whether another file of a task that we have just taken is in a worker's hands. The kernel has told of every
+        claim before ours by now; where it does not tell, a listing does."""
+        if self.mirror.fd < 0:
+            return self.queue.has_rival(mine)
+        self.refresh(time.monotonic())
+        return self.mirror.has_rival(mine)
+
     def busy(self, keys: Set[str]) -> set[str]:
         """The tasks of this worker that are in hand."""
         return {*keys, *(f"{held.place.id}~{held.place.token}" for held in self.checks.held.values())}

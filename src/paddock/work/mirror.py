@@ -99,6 +99,11 @@ class Mirror:
         """Whether some worker has put its token on a file of it."""
         return any(task in self.listed[state].odd for state in OWNED)
 
+    def has_rival(self, mine: Place) -> bool:
+        """Whether a worker has another file of this task."""
+        names = (*self.listed[ACTIVE].owned, *self.listed[PAUSED].owned)
+        return any(name.startswith(mine.id) and name != mine.name and task_id(name) == mine.id for name in names)
+
     def _apply(self, change: Change) -> bool:
         listed = self.listed.get(change.directory)
         if listed is None:  # where cancelled tasks wait for their end

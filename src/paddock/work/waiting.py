@@ -185,7 +185,7 @@ class Waiting:
 
     def read(self, place: Place) -> Candidate | None:
         """The task in a waiting file. One that is no task, or a stranger's, is left where it is, and named once."""
-        path = f"{self.queue.base}/{place.state}/{place.name}"
+        path = self.queue.where(place)
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:

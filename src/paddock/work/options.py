@@ -1,0 +1,23 @@
+"""What a worker is told when it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddock.queue.lifecycle import Liveness
+from paddock.work.slots import Slots
+
+DEFAULT_LIVENESS = Liveness()
+
+
+@dataclass(frozen=True)
+class Options:
+    slots: Slots
+    one_task: bool = False
+    persist: bool = True
+    drain: bool = False  # at the end let tasks finish instead of giving them back
+    until: float = 0.0  # seconds from the start after which it leaves; 0 is for ever
+    end: float = 0.0  # seconds from the start after which the machine is gone (Slurm); 0 is never
+    grace: float = 30.0
+    liveness: Liveness = DEFAULT_LIVENESS
+    listen: bool = True  # let the kernel tell what changes, where it can
