@@ -17,6 +17,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import NamedTuple
 
 from paddock.queue.task import Dependency
@@ -67,6 +68,8 @@ def place(state: str, name: str) -> Place | None:
     match = _NAME.fullmatch(name)
     if match is None or name.endswith(("~", ".tmp", ".swp")):
         return None
+    if match.lastindex == 1:  # nothing but the id, as with most of a hundred thousand
+        return Place(state, name)
     token = Token(match["worker"], int(match["epoch"])) if match["worker"] else None
     return Place(state, match["id"], int(match["priority"] or 0), token)
 
@@ -82,7 +85,13 @@ def ended(at: Place, state: str) -> Place:
 
 def order(places: Iterable[Place]) -> list[Place]:
     """In which order waiting tasks are taken: higher priority first, then the older (ids begin with the time)."""
-    return sorted(places, key=lambda p: (-p.priority, p.id))
+    found = sorted(places, key=_BY_ID)
+    if any(map(_BY_PRIORITY, found)):
+        found.sort(key=_BY_PRIORITY, reverse=True)  # which keeps the order of equal ones
+    return found
+
+
+_BY_ID, _BY_PRIORITY = attrgetter("id"), attrgetter("priority")
 
 
 def is_free(at: Place) -> bool:
