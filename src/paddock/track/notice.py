@@ -7,11 +7,12 @@ import select
 import sys
 
 _said: set[str] = set()
+_silent = False
 
 
 def say(sentence: str) -> None:
     try:
-        if not _would_take():
+        if _silent or not _would_take():
             return
         sys.stderr.write(f"paddock: {sentence}\n")
         sys.stderr.flush()
@@ -34,6 +35,8 @@ def say_once(kind: str, sentence: str) -> None:
         say(sentence)
 
 
-def forget() -> None:
-    """A new run says its sentences anew."""
+def forget(silent: bool = False) -> None:
+    """A new run says its sentences anew, or none at all."""
+    global _silent
+    _silent = silent
     _said.clear()

@@ -6,6 +6,7 @@ What has a meaning here does it; what is about wandb's server is accepted and do
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +24,7 @@ class AlertLevel(Enum):
 
 
 class Settings(SimpleNamespace):
-    """Whatever wandb.Settings takes; nothing here depends on it. What was not given is None."""
+    """Whatever wandb.Settings takes, for init(settings=...). What was not given is None."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -35,6 +36,31 @@ class Settings(SimpleNamespace):
 
     def update(self, *given: Any, **more: Any) -> None:
         self.__dict__.update(*given, **more)
+
+
+_MEANT = {  # wandb's name of a setting -> ours of an argument
+    **{name: name for name in ("project", "mode", "resume", "reinit", "quiet", "silent")},
+    **{f"run_{name}": name for name in ("id", "name", "group", "job_type", "tags", "notes")},
+    "root_dir": "dir",
+}
+
+
+def given_by(settings: Any) -> dict[str, Any]:
+    """What a Settings object or a dict says that means something here, as arguments of init(). A real wandb.Settings
+    has defaults for everything: only what was set counts."""
+    if isinstance(settings, Mapping):
+        said = {str(name): value for name, value in settings.items()}
+    elif isinstance(named := getattr(settings, "model_fields_set", None), (set, frozenset)):
+        said = {name: getattr(settings, name, None) for name in named}
+    else:
+        said = dict(getattr(settings, "__dict__", {}))
+    about = {name: said[name] for name in _MEANT.values() if said.get(name) is not None}
+    about |= {ours: said[name] for name, ours in _MEANT.items() if said.get(name) is not None}
+    if said.get("console") == "off":
+        about["capture_output"] = False
+    if said.get("disable_code"):
+        about["capture_code"] = False
+    return about | ({"quiet": True} if about.get("silent") else {})
 
 
 class Metric(NamedTuple):

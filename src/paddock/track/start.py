@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from paddock import files, settings, wire
+from paddock import files, wire
 from paddock.errors import HomeError, RunExists, RunNotFound, UsageError
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory, find_home, new_id
@@ -22,6 +22,7 @@ from paddock.record.process import boot_id, oom_kills, start_ticks
 from paddock.record.redact import redact_config
 from paddock.record.scan import header, journal_files, last_step, records_of
 from paddock.settings import Settings
+from paddock.settings import load as load_settings
 from paddock.track import active, notice, started
 from paddock.track.capture.config import to_config
 from paddock.track.capture.launch import rank_of
@@ -29,6 +30,7 @@ from paddock.track.ending import Hooks
 from paddock.track.identity import ATTEMPT, RUN_HOME, RUN_ID, RUN_OWNER, Identity, decide, next_attempt
 from paddock.track.output import Output
 from paddock.track.run import Run, read_facts
+from paddock.track.shape import given_by
 from paddock.track.snapshot import Capture
 from paddock.version import __version__
 
@@ -50,7 +52,8 @@ def init(
     dir: str | os.PathLike[str] | None = None,
     parent: str | None = None,
     reinit: Any = None,
-    **others: Any,
+    settings: Any = None,
+    **_: Any,
 ) -> Run:
     """Begin a run, continue one, or join the one this process was started for.
 
@@ -58,49 +61,58 @@ def init(
     pydantic object. `resume` is "allow", "must", "never", "auto" or True, with `id` saying which. Inside a task, a
     rank of a distributed launch or a child process, init() joins the run that is already there.
     """
+    given = {"project": project, "name": name, "group": group, "job_type": job_type, "tags": tags, "notes": notes}
+    given |= {"id": id, "resume": resume, "mode": mode, "dir": dir, "reinit": reinit}
+    about = given_by(settings) | {key: value for key, value in given.items() if value is not None}
     said, started.about = started.about, {}
-    project, name, group = said.get("project", project), said.get("name", name), said.get("group", group)
-    job_type, notes = said.get("job_type", job_type), said.get("notes", notes)
+    tags = about.get("tags")
     tags = [*([tags] if isinstance(tags, str) else tags or ()), *said.get("tags", ())]
-    running = active.current()
+    return _init(about | said | {"tags": [str(tag) for tag in tags]}, config, parent)
+
+
+def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
+    running, reinit = active.current(), about.get("reinit")
     if running is not None:
         if not reinit or reinit == "return_previous":
             if config is not None:
                 running.config.update(to_config(config)[0])
             return running
         running.finish()
-    chosen = settings.load(mode=mode, home=dir)
+    chosen = load_settings(
+        mode=about.get("mode"),
+        home=about.get("dir"),
+        capture_output=about.get("capture_output"),
+        capture_code=about.get("capture_code"),
+    )
     if chosen.mode not in MODES:
         raise UsageError(f"mode={chosen.mode!r} is unknown.", hint=f"It takes one of {', '.join(MODES)}.")
     values, lossy = to_config(config) if config is not None else ({}, [])
+    asked = {name: about.get(name) for name in ("name", "project", "group", "job_type", "tags")}
     if chosen.mode == "disabled":
         from paddock.track.disabled import DisabledRun
 
-        return active.enter(DisabledRun({"name": name, "project": project, "config": values, "tags": list(tags or ())}))
-    notice.forget()
+        return active.enter(DisabledRun({**asked, "config": values}))
+    notice.forget(silent=bool(about.get("silent")))
     ranked = rank_of(os.environ)
     identity = decide(
         os.environ,
-        run_id=id,
-        resume=resume,
+        run_id=about.get("id"),
+        resume=about.get("resume"),
         parent=parent,
         shared=chosen.mode == "shared",
         rank=(ranked.rank, ranked.world, ranked.key) if ranked else None,
         joined_before=active.joined_before(),
         pid=_owner(),
-        separate=bool(project or name or config is not None) and not _is_pool_worker(),
+        separate=bool(asked["project"] or asked["name"] or config is not None) and not _is_pool_worker(),
     )
     identity = _this_launch(find_home(identity.home or chosen.home), identity)
-    asked = {
-        "name": name,
-        "project": project or chosen.project or None,
-        "group": group,
-        "job_type": job_type,
-        "tags": [tags] if isinstance(tags, str) else [str(tag) for tag in tags or ()],
-        "notes": notes or "",
-        "parent": identity.parent,
-    }
-    return active.enter(_begin(chosen, identity, asked, values, lossy))
+    asked |= {"project": asked["project"] or chosen.project or None, "notes": about.get("notes") or ""}
+    asked["parent"] = identity.parent
+    run = active.enter(_begin(chosen, identity, asked, values, lossy))
+    if identity.role == "main" and not identity.rank and not (os.environ.get("PADDOCK_QUIET") or about.get("quiet")):
+        verb = "continues" if run.attempt > 1 else "is"
+        notice.say(f"run {run.name} ({run.id}) {verb} in {run.path}")
+    return run
 
 
 def _begin(
@@ -140,9 +152,6 @@ def _begin(
     if identity.role == "main":
         _watch_process(run, chosen, directory, attempt, identity)
         _export(home, directory, attempt)
-        if first and not os.environ.get("PADDOCK_QUIET"):
-            verb = "continues" if attempt > 1 else "is"
-            notice.say(f"run {run.name} ({run.id}) {verb} in {directory.path}")
     return run
 
 

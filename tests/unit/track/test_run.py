@@ -237,3 +237,28 @@ def test_secrets_in_a_config_stay_in_the_process(read) -> None:
     assert found.facts["config"] == {"lr": 1, "api_key": hidden, "model": {"hf_token": hidden, "eos_token": "</s>"}}
     assert found.records["config"][0]["set"] == {"password": "<redacted>"}
     assert run.config.api_key == "hunter2"
+
+
+def test_settings_are_honoured_where_they_mean_something(read, home, tmp_path, capsys) -> None:
+    said = paddock.Settings(run_id="s1", run_name="first", project="digits", quiet=True, console="off", init_timeout=9)
+    with paddock.init(name="mine", settings=said) as run:
+        print("not kept")
+    assert (run.id, run.name, run.project) == ("s1", "mine", "digits")
+    assert not (run.path / "output").exists() and "s1" not in capsys.readouterr().err
+    with paddock.init(settings={"run_tags": ["a"], "root_dir": tmp_path / "other", "silent": True}) as run:
+        run.log({"bad": object()})
+    assert run.path.parent == tmp_path / "other" / "runs" and run.tags == ("a",)
+    assert capsys.readouterr().err == ""
+    assert read(run.path).records["dropped"][-1]["counts"] == {"unserialisable": 1}
+    with paddock.init(settings=paddock.Settings(mode="disabled")) as run:
+        assert run.disabled
+    assert paddock.init(mode="offline", settings=paddock.Settings(mode="disabled")).disabled is False
+
+
+def test_of_real_wandb_settings_only_what_was_set_counts(home) -> None:
+    class Theirs:
+        model_fields_set = {"project"}
+        project, mode, root_dir = "digits", "disabled", "/nowhere"
+
+    run = paddock.init(settings=Theirs())
+    assert (run.project, run.disabled, run.path.parent) == ("digits", False, home.runs)
