@@ -85,6 +85,22 @@ def use_artifact(artifact: Any, type: str | None = None) -> Any:
     return require("use_artifact()").use_artifact(artifact, type)
 
 
+def log_model(path: Any, name: str | None = None, aliases: Any = None) -> Any:
+    return require("log_model()").log_model(path, name, aliases)
+
+
+def use_model(name: str) -> str:
+    return require("use_model()").use_model(name)
+
+
+def link_model(path: Any, registered_model_name: str, name: str | None = None, aliases: Any = None) -> Any:
+    return require("link_model()").link_model(path, registered_model_name, name, aliases)
+
+
+def mark_preempting() -> None:
+    require("mark_preempting()").mark_preempting()
+
+
 def log_image(name: str, image: Any, step: int | None = None, caption: str | None = None) -> None:
     require("log_image()").log_image(name, image, step, caption)
 

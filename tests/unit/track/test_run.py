@@ -262,3 +262,15 @@ def test_of_real_wandb_settings_only_what_was_set_counts(home) -> None:
 
     run = paddock.init(settings=Theirs())
     assert (run.project, run.disabled, run.path.parent) == ("digits", False, home.runs)
+
+
+def test_models_are_artifacts_also_without_naming_the_run(read, tmp_path: Path) -> None:
+    (tmp_path / "model.bin").write_bytes(b"one")
+    run = paddock.init()
+    paddock.log_model(tmp_path / "model.bin", name="net")
+    assert Path(paddock.use_model("net:latest")).read_bytes() == b"one"
+    paddock.link_model(tmp_path / "model.bin", "registry/net", name="net")
+    paddock.mark_preempting()
+    found = read(run.path).records
+    assert found["artifact"][0]["type"] == "model"
+    assert [mark["name"] for mark in found["mark"]] == ["link", "preempting"]
