@@ -92,18 +92,31 @@ def settings_file(start: Path | None = None) -> Path | None:
     return None
 
 
+def table(name: str, start: Path | None = None) -> tuple[dict[str, Any], str]:
+    """A table of the nearest paddock.toml, for the part that it belongs to, and the file's path; both empty when there
+    is none."""
+    path = settings_file(start)
+    found = _read(path).get(name) if path is not None else None
+    if found is not None and not isinstance(found, dict):
+        raise UsageError(f"{path} has {name!r}, but not as a table.", hint=f"Write [{name}].")
+    return (found, str(path)) if found is not None else ({}, "")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}.", hint="Correct it, or move it away.") from None
+
+
 def _from_files(start: Path | None) -> list[tuple[str, Any, str]]:
     path = settings_file(start)
     if path is None:
         return []
-    import tomllib
-
-    try:
-        table = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not valid TOML: {error}.", hint="Correct it, or move it away.") from None
     found = []
-    for name, value in table.items():
+    for name, value in _read(path).items():
         if isinstance(value, (dict, list)):
             continue  # tables belong to the parts that read them: [[watch]], [notify], ...
         if name not in _BY_NAME:

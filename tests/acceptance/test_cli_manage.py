@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import time
@@ -292,3 +293,19 @@ def test_clean_asks_and_keeps_what_others_wait_for(program: Any) -> None:
     assert program("clean", "--older-than", "0", stdin="y\n").code == 0
     assert names(program, "done") == [wanted]
     assert program("show", done).code == 0  # the run stays
+
+
+def test_a_worker_tells_of_failures_and_of_a_drained_queue_and_its_tasks_see_no_secret(program: Any) -> None:
+    told = program.cwd / "told"
+    (program.cwd / "paddock.toml").write_text(f'[notify]\ncommand = "cat >> {told}"\n')
+    bad, good = submit(program, "exit 3", "--name", "bad"), submit(program, "env", "--name", "good")
+    submit(program, "true", "--retries", "1", "--after", bad)
+    assert program("worker", "--no-persist", env={"PADDOCK_NOTIFY_PASSWORD": "hunter2"}).code == 0
+    found = [json.loads(line) for line in told.read_text().splitlines()]
+    assert [one["event"] for one in found] == ["failed", "failed", "drained"]
+    assert (found[0]["task"], found[0]["exit"]) == (bad, "exit code 3")
+    assert found[1]["exit"] == f"not run: {bad} failed" and found[2]["failed"] == 2
+    assert "hunter2" not in program("logs", good).out and "hunter2" not in told.read_text()
+    (program.cwd / "paddock.toml").write_text("[notify]\ncomand = 3\n")
+    refused = program("worker", "--no-persist")
+    assert (refused.code, "Did you mean 'command'?" in refused.err) == (2, True)

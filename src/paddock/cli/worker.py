@@ -57,6 +57,7 @@ def worker(
     drain: bool,
     grace: str,
 ) -> None:
+    from paddock.work import notify
     from paddock.work.slots import from_options
     from paddock.work.worker import Options, Worker
 
@@ -69,6 +70,7 @@ def worker(
         until=_seconds_left(until),
         grace=parse_seconds(grace),
         liveness=_liveness(given),
+        notify=notify.load(),
     )
     home = source(session.home_option).home  # it need not exist yet
     home.prepare()

@@ -21,6 +21,7 @@ from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory
 from paddock.record.process import boot_id, oom_kills, start_ticks
 from paddock.version import __version__
+from paddock.work import notify
 from paddock.work.codetree import work_directory
 
 TAIL_BYTES, TAIL_LINES = 8192, 20
@@ -176,7 +177,7 @@ def environment(running: Running, home: Home, visible: str | None) -> dict[str, 
 
 def worker_environment() -> dict[str, str]:
     """What every task gets. Of a run that the worker itself may be a part of, they are none."""
-    found = {key: value for key, value in os.environ.items() if not key.startswith("PADDOCK_RUN_")}
+    found = {key: value for key, value in os.environ.items() if not key.startswith(("PADDOCK_RUN_", notify.PREFIX))}
     return {"PYTHONUNBUFFERED": "1", **found}  # what it prints is to be seen at once
 
 

@@ -8,7 +8,7 @@ from collections.abc import Set
 from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lease import Lease, Watch
-from paddock.queue.lifecycle import CHECKING, LOOK, QUEUED, Liveness, Order, Place
+from paddock.queue.lifecycle import ACTIVE, CHECKING, LOOK, QUEUED, Liveness, Order, Place
 from paddock.work.attempt import Running
 from paddock.work.checks import Checking, Checks
 from paddock.work.guard import Guard
@@ -38,6 +38,11 @@ class Desk:
         self.checks = Checks(queue, self.waiting, guard, worker)
         self.reclaim = Reclaim(queue, self.mirror, Watch(queue.workers, liveness.reclaim), worker, lease.log)
         self.unwanted = False  # somebody has removed the worker's file
+
+    @property
+    def is_empty(self) -> bool:
+        """As far as we know nothing waits or runs."""
+        return not any(self.mirror.names(state) for state in (QUEUED, CHECKING, ACTIVE))
 
     def refresh(self, now: float) -> bool:
         """See what has changed in the directories; True when something has."""

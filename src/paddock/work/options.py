@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paddock.queue.lifecycle import Liveness
+from paddock.work.notify import Notify
 from paddock.work.slots import Slots
 
 DEFAULT_LIVENESS = Liveness()
+NOBODY = Notify()
 
 
 @dataclass(frozen=True)
@@ -21,3 +23,4 @@ class Options:
     grace: float = 30.0
     liveness: Liveness = DEFAULT_LIVENESS
     listen: bool = True  # let the kernel tell what changes, where it can
+    notify: Notify = NOBODY  # whom to tell of what

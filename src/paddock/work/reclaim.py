@@ -15,6 +15,7 @@ from paddock.queue.lifecycle import (
     ACTIVE,
     CANCELLED,
     CHECKING,
+    FAILED,
     OWNED,
     PAUSED,
     QUEUED,
@@ -39,6 +40,7 @@ class Reclaim:
     ) -> None:
         self.queue, self.mirror, self.watch, self.worker = queue, mirror, watch, worker
         self._say = say
+        self.given_up: Callable[[DirectoryQueue, TaskFile], None] = lambda queue, file: None
         self._looked = -EVERY
         self._ownerless: set[Place] = set()  # at the last look
         self._owners: set[str] = set()
@@ -86,6 +88,8 @@ class Reclaim:
             return
         try:
             state = self._note(mine, self.queue.read(mine), lost)
+            if state == FAILED and place.state in OWNED:
+                self.given_up(self.queue, self.queue.read(mine))
         except Damaged:  # edited beyond recognition: it waits where a person will see it
             state = after_loss(mine.state, 0)
         if self.queue.move(mine, ended(mine, state)):

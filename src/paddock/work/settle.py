@@ -23,11 +23,12 @@ from typing import NamedTuple
 from paddock import files
 from paddock.queue import cancelling, commit
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import CANCELLED, LOOK, Place, Token, destination, ended
+from paddock.queue.lifecycle import ACTIVE, CANCELLED, LOOK, Place, Token, destination, ended
 from paddock.queue.task import Attempt, TaskFile, render_attempt
 from paddock.record.journal import Journal
 from paddock.work import attempt as attempts
 from paddock.work.attempt import Running
+from paddock.work.notice import Notices
 
 AGAIN_SECONDS = 1.0
 DIRECTORIES_SECONDS = 1.0  # how long a rename may wait for the disk
@@ -77,8 +78,8 @@ class Ending:
 
 
 class Settling:
-    def __init__(self, worker: str, say: Callable[[str], None]) -> None:
-        self._worker, self._say = worker, say
+    def __init__(self, worker: str, say: Callable[[str], None], notices: Notices) -> None:
+        self._worker, self._say, self._notices = worker, say, notices
         self._endings: dict[str, Ending] = {}
         self._later: list[Ending] = []  # those that the disk refused
         self._orders: queue.SimpleQueue[Ending] = queue.SimpleQueue()
@@ -112,6 +113,7 @@ class Settling:
         ending = Ending(queue, running.file, note, token, running.place.id, place, running.journal, unsynced)
         if end.result == "cancelled":
             _release(ending)  # its file is gone, or somebody else's
+            self._notices.ended(queue, running.file, note, "")
             cancelling.confirm(queue, running.place)
             return
         self.settle(ending)
@@ -121,6 +123,7 @@ class Settling:
         if ending.place is not None and not ending.noted:
             with contextlib.suppress(OSError):  # the thread finds out what is the matter
                 _write(ending, ending.place)
+        self._notices.ended(ending.queue, ending.file, ending.note, _destination(ending, ending.place).state)
         self._endings[ending.key] = ending
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -200,8 +203,7 @@ class Settling:
             _sync(ending)
         except FileNotFoundError:
             return False
-        failures = sum(attempt.outcome in ("failed", "timed out") for attempt in ending.file.attempts)
-        to = ended(place, destination(place.state, ending.note.outcome, failures, ending.file.task.retries))
+        to = _destination(ending, place)
         if not ending.queue.move(place, to):
             return False
         ending.place = to
@@ -224,6 +226,12 @@ class Settling:
             f"{ending.note.outcome}, but its file is gone or another's; filed with the run: {ending.note.output}"
         )
         return True
+
+
+def _destination(ending: Ending, place: Place | None) -> Place:
+    at = place or Place(ACTIVE, ending.task)
+    failures = sum(attempt.outcome in ("failed", "timed out") for attempt in ending.file.attempts)
+    return ended(at, destination(at.state, ending.note.outcome, failures, ending.file.task.retries))
 
 
 def _write(ending: Ending, place: Place) -> None:

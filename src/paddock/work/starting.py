@@ -19,6 +19,7 @@ from paddock.work.attempt import Running
 from paddock.work.codetree import Trees
 from paddock.work.desk import Desk
 from paddock.work.guard import Exited, Guard
+from paddock.work.notice import Notices
 from paddock.work.options import Options
 from paddock.work.settle import Ending, Settling
 from paddock.work.slots import visible
@@ -34,10 +35,18 @@ Say = Callable[[str], None]
 
 class Starting:
     def __init__(
-        self, home: Home, cache: Path, options: Options, guard: Guard, settling: Settling, worker: str, say: Say
+        self,
+        home: Home,
+        cache: Path,
+        options: Options,
+        guard: Guard,
+        settling: Settling,
+        notices: Notices,
+        worker: str,
+        say: Say,
     ) -> None:
         self.home, self.cache, self.options, self.guard = home, cache, options, guard
-        self.settling, self.worker, self.say = settling, worker, say
+        self.settling, self.notices, self.worker, self.say = settling, notices, worker, say
         self.free = options.slots
         self.trees = Trees(home, cache)
         self.running: dict[str, tuple[Desk, Running]] = {}
@@ -181,6 +190,7 @@ class Starting:
         finally:
             os.close(output)
         self.say(f"running: {mine.id}")
+        self.notices.started(desk.queue, file.task, running.number)
 
     def _as_claimed(self, desk: Desk, mine: Place, found: Candidate) -> TaskFile | None:
         """The file as it is now that it is ours; None when it was edited in between, so that it has to wait after

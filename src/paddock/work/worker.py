@@ -26,6 +26,7 @@ from paddock.work.desk import MISS_SECONDS, Desk
 from paddock.work.guard import Exited, Fenced, Guard, GuardDied
 from paddock.work.guarding import boot_time
 from paddock.work.mirror import POLL_SECONDS
+from paddock.work.notice import Notices
 from paddock.work.options import Options
 from paddock.work.reclaim import EVERY as RECLAIM_SECONDS
 from paddock.work.settle import End, Settling
@@ -54,8 +55,9 @@ class Worker:
         # Before anything else: it forks.
         self.guard = Guard.start(options.liveness.fence, env=attempts.worker_environment(), starts=False)
         self.name = worker_name(",".join(options.slots.gpus))
-        self.settling = Settling(self.name, self.say)
-        self.starting = Starting(home, cache, options, self.guard, self.settling, self.name, self.say)
+        self.notices = Notices(options.notify, self.name, self.say)
+        self.settling = Settling(self.name, self.say, self.notices)
+        self.starting = Starting(home, cache, options, self.guard, self.settling, self.notices, self.name, self.say)
         self.running = self.starting.running
         self.stopping = ""
         self._renewed = -1e9
@@ -68,6 +70,7 @@ class Worker:
             queue.prepare()
             lease = Lease(queue.workers, self.name, ",".join(options.slots.gpus), options.slots.tasks, self.guard.pid)
             self.desks.append(Desk(queue, lease, self.guard, options.slots, options.liveness, listen=options.listen))
+            self.desks[-1].reclaim.given_up = self.notices.given_up
 
     @property
     def taken(self) -> int:
@@ -123,6 +126,7 @@ class Worker:
             for desk in self.desks:
                 desk.reclaim.look(desk.busy({*self.running, *self.settling.keys}))
             self.starting.begin(self.desks, now)
+        self.notices.work([desk.queue for desk in self.desks if desk.is_empty and not self.running])
         self._beat_journals(now)
 
     def _is_busy(self, now: float) -> bool:
@@ -282,6 +286,7 @@ class Worker:
         for desk in self.desks:
             desk.checks.close(self.say)
         self.guard.close()
+        self.notices.close()
         self.say("ended")
         for desk in self.desks:
             desk.mirror.close()
