@@ -32,6 +32,7 @@ class Client(Protocol):
 class TaskQueue(System):
     is_resident = True  # there is something that waits for tasks; otherwise only the throughput can be measured
     takes_batches = True  # many tasks can be submitted without running any
+    submits_at_once = False  # nothing of a batch begins before all of it is acknowledged
     runs_functions = False  # a task is a call in the worker, not a process
     prefetch = 0  # tasks that a worker keeps waiting for itself while it is busy
     pause = 0.3  # seconds between the tasks of an idle system

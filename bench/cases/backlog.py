@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench import fresh
+from bench import fresh, tasks
 from bench.report import Line, Results
 from bench.system import System
 from bench.taskqueue import Pipes
@@ -51,8 +51,9 @@ def measure(system: Any, home: Path, begun: int, added: int) -> dict[str, float]
     last: dict[bytes, float] = {}
     gaps: list[float] = []
     with system.serving(home, workers=0) as client:
+        client.tell(pipes.begun)  # what is imported and frozen at the first call
         start = perf_counter()
-        client.fill(len(client.names("queued")) + added, pipes.begun)
+        client.put([{"cmd": tasks.telling(str(pipes.begun))}] * added)
         filling = perf_counter() - start
     start = perf_counter()
     with system.serving(home, WORKERS):

@@ -16,6 +16,7 @@ from bench.taskqueue import Client, TaskQueue
 class HyperQueue(TaskQueue):
     name = "hyperqueue"
     distribution = "hyperqueue"
+    submits_at_once = True
 
     @contextlib.contextmanager
     def serving(self, home: Path, workers: int) -> Iterator[Client]:

@@ -27,6 +27,7 @@ main()
 
 
 class PaddockQueue(TaskQueue):
+    submits_at_once = True
     freezes = True  # the code as it was at submit: a git repository with a few files
     pause = 1.2  # tasks that are submitted within a second share a snapshot of the code
     wakes = True

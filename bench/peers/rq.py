@@ -21,6 +21,7 @@ class Rq(TaskQueue):
 
     name = "rq"
     distribution = "rq"
+    submits_at_once = True
     runs_functions = True
     worker_class = "rq.worker.Worker"
 
