@@ -74,14 +74,18 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def sync_directory(path: Path) -> None:
-    """Make a new name survive a power cut. Some filesystems cannot; they lose nothing else by it."""
-    with contextlib.suppress(OSError):
+def sync_directory(path: Path, *, strict: bool = False) -> None:
+    """Make a new name survive a power cut. Some filesystems cannot; they lose nothing else by it. `strict` raises when
+    one that can has failed."""
+    try:
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError as error:
+        if strict and error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EACCES):
+            raise
 
 
 def open_regular(path: Path | str) -> FileIO:

@@ -11,6 +11,7 @@ so that an instant takes milliseconds. What was found is printed as JSON.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -18,7 +19,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,9 +29,10 @@ from paddock.errors import PaddockError
 from paddock.queue.directory import find_queue
 from paddock.queue.lease import Lease
 from paddock.queue.lifecycle import ACTIVE, QUEUED, Liveness, Place, Token
-from paddock.work import reclaim, worker
+from paddock.work import reclaim, starting, waiting, worker
+from paddock.work.options import Options
 from paddock.work.slots import Slots
-from paddock.work.worker import Options, Worker
+from paddock.work.worker import Worker
 from tests.faults.checker import Count, check
 from tests.faults.farm import Farm, until
 
@@ -40,6 +41,10 @@ CALLS = (
     *("getdents64", "sendmsg", "recvfrom", "close"),
 )
 FAULTY = ("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "getdents64")
+# Made by the worker alone, so that its threads can be followed without hitting the tasks and the guard.
+THREADED = {"pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "ftruncate"}
+UNAUDITED = ("write", "pwrite", "fsync", "fdatasync", "ftruncate")  # Python has no audit events for them
+HUNG = 99 << 8  # the status of an operation that did not end by itself
 SENTENCE = 5  # exit code of an operation that refused with a sentence
 TASKS = 3
 
@@ -49,12 +54,15 @@ TASKS = 3
 
 def submit(farm: Farm) -> None:
     tasks = farm.submit("true", TASKS)
-    (farm.directory / "acknowledged").write_text("\n".join(task.id for task in tasks))
+    with contextlib.suppress(OSError):  # the disk refuses the tests too
+        (farm.directory / "acknowledged").write_text("\n".join(task.id for task in tasks))
 
 
 def work(farm: Farm) -> None:
     """Take tasks, run them, put them away; one that fails is tried again."""
-    reclaim.EVERY, worker.TROUBLE_SECONDS = 0.2, 0.2  # so that thousands of trials take minutes
+    # Seconds instead of minutes, for thousands of trials.
+    reclaim.EVERY = worker.RECLAIM_SECONDS = waiting.AGAIN_SECONDS = 0.2
+    starting.TROUBLE_SECONDS = starting.REST_SECONDS = 0.2
     options = Options(Slots(2, ()), persist=False, grace=5.0, liveness=Liveness(beat=0.05))
     Worker(farm.home, [find_queue("default", farm.home)], options, farm.directory / "cache").run()
 
@@ -112,41 +120,56 @@ def forked(act: Callable[[], None], errors: Path) -> tuple[int, int]:
 
 
 def audited(act: Callable[[], None], farm: Farm, number: int, errors: Path) -> int:
-    """Kill it at the n-th audit event about a file of the farm."""
+    """Kill it at the n-th audit event about a file of the farm, or write to whatever, in any of its threads."""
 
     def doomed() -> None:
         own, left, root = os.getpid(), number, str(farm.directory)
 
-        def hook(event: str, arguments: tuple[object, ...]) -> None:
+        def tick() -> None:
             nonlocal left
-            ours = event.startswith("socket.") or (event.startswith(("open", "os.")) and root in str(arguments))
-            if ours and os.getpid() == own:
-                left -= 1
-                if left == 0:
-                    os.kill(own, signal.SIGKILL)
+            left -= os.getpid() == own
+            if left == 0:
+                os.kill(own, signal.SIGKILL)
 
+        def hook(event: str, arguments: tuple[object, ...]) -> None:
+            if event.startswith("socket.") or (event.startswith(("open", "os.")) and root in str(arguments)):
+                tick()
+
+        for name in UNAUDITED:
+            setattr(os, name, _after(tick, getattr(os, name)))
         sys.addaudithook(hook)
         act()
 
     pid, start = forked(doomed, errors)
     os.close(start)
-    return os.waitpid(pid, 0)[1]
+    return _ended(pid)
 
 
-def traced(act: Callable[[], None], options: list[str], errors: Path, seconds: float = 0.0) -> int:
-    """Let strace do something to it. After so many seconds, if any, it is left in peace."""
+def _after(tick: Callable[[], None], call: Callable[..., object]) -> Callable[..., object]:
+    def both(*arguments: object) -> object:
+        tick()
+        return call(*arguments)
+
+    return both
+
+
+def traced(act: Callable[[], None], options: list[str], errors: Path) -> int:
+    """Let strace do something to it."""
     pid, start = forked(act, errors)
-    tracer = subprocess.Popen(["strace", "-qq", *options, "-p", str(pid)], stderr=subprocess.DEVNULL)
-    until(lambda: "TracerPid:\t0" not in Path(f"/proc/{pid}/status").read_text() or tracer.poll() is not None)
-    os.close(start)
-    if seconds:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and tracer.poll() is None:
-            time.sleep(0.01)
-        tracer.terminate()
-    status = os.waitpid(pid, 0)[1]
-    tracer.wait()
-    return status
+    with subprocess.Popen(["strace", "-qq", *options, "-p", str(pid)], stderr=subprocess.DEVNULL) as tracer:
+        until(lambda: "TracerPid:\t0" not in Path(f"/proc/{pid}/status").read_text() or tracer.poll() is not None)
+        os.close(start)
+        return _ended(pid)
+
+
+def _ended(pid: int) -> int:
+    """The status of a process that ends by itself; that of a killed one when it does not."""
+    try:
+        return until(lambda: [status for found, status in [os.waitpid(pid, os.WNOHANG)] if found], 60)[0]
+    except AssertionError:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return HUNG
 
 
 # One trial after the other
@@ -180,11 +203,7 @@ def attempt(operation: str, at: str, cut: Callable[[Callable[[], None], Farm, Pa
     tasks |= {place.id for place in farm.queue.list().places}  # not acknowledged, but there: then it must be whole
     pid, start = forked(lambda: work(farm), directory / "healthy")
     os.close(start)
-    try:
-        until(lambda: os.waitpid(pid, os.WNOHANG)[0], 60)
-    except AssertionError:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+    _ended(pid)
     words = "".join(path.read_text() for path in (errors, directory / "healthy") if path.exists())
     found = Trial(at, status, check(farm, tasks), words)
     if not found.faults:
@@ -207,13 +226,29 @@ def by_strace(operation: str, step: int, error: str) -> Iterator[Trial]:
     calls = FAULTY if error else CALLS
     fault = f"error={error}" if error else "signal=KILL"
     with tempfile.NamedTemporaryFile() as log:
-        options = ["-e", f"trace={','.join(calls)}", "-o", log.name]
+        options = ["-f", "-e", f"trace={','.join(calls)}", "-o", log.name]
         attempt(operation, "nothing", lambda act, farm, errors: traced(act, options, errors))
-        counts = Counter(line.partition("(")[0] for line in Path(log.name).read_text().splitlines())
+        counts = Counter[str]()
+        for (_, call), count in Counter(_call(line) for line in Path(log.name).read_text().splitlines()).items():
+            counts[call] = max(counts[call], count)  # of the thread that makes most of them
     instants = [(call, number) for call in calls for number in range(1, counts[call] + 1)]
     for call, number in instants[::step]:
-        options = ["-e", f"trace={call}", "-e", f"inject={call}:{fault}:when={number}", "-o", "/dev/null"]
+        options = [
+            *(["-f"] if call in THREADED else []),
+            "-e",
+            f"trace={call}",
+            "-e",
+            f"inject={call}:{fault}:when={number}",
+            "-o",
+            "/dev/null",
+        ]
         yield attempt(operation, f"{call} {number}", lambda act, farm, errors: traced(act, options, errors))  # noqa: B023
+
+
+def _call(line: str) -> tuple[str, str]:
+    """Who, and what, in a line such as `4711 rename("a", "b") = 0`."""
+    who, _, rest = line.partition(" ")
+    return who, rest.strip().partition("(")[0]
 
 
 def main() -> None:

@@ -85,13 +85,13 @@ class DirectoryQueue:
             sentinel = self.path / SENTINEL
             if not sentinel.exists():
                 sentinel.write_text("1\n")
-        except (PermissionError, OSError) as error:
-            if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-                raise HomeError(
-                    f"The queue {self.path} cannot be written ({error.strerror}).", hint="Check who owns it."
-                ) from None
-            raise
-        self.refuse_if_open_to_all()
+            self.refuse_if_open_to_all()
+        except OSError as error:
+            denied = isinstance(error, PermissionError)
+            raise HomeError(
+                f"The queue {self.path} cannot be written ({error.strerror}).",
+                hint="Check who owns it." if denied else "See to the disk.",
+            ) from None
 
     def refuse_if_open_to_all(self) -> None:
         for directory in (self.path, self.base, self.directory(QUEUED)):
@@ -153,13 +153,18 @@ class DirectoryQueue:
         try:
             for first in range(0, len(tasks), _OPEN):  # a process may hold about 1,000 files open
                 self._write_aside(tasks[first : first + _OPEN], written)
-        except BaseException:
-            for temporary, _ in written:
-                os.unlink(temporary)
-            raise
-        for temporary, target in written:
-            os.rename(temporary, self.where(target))
-        files.sync_directory(self.directory(QUEUED))
+            for temporary, target in written:
+                os.rename(temporary, self.where(target))
+            files.sync_directory(self.directory(QUEUED), strict=True)
+        except BaseException as error:
+            taken = sum(not _take_back(temporary, self.where(target)) for temporary, target in written)
+            if not isinstance(error, OSError):
+                raise
+            what = f"{taken} of its tasks are with a worker already" if taken else "nothing was submitted"
+            raise HomeError(
+                f"The queue {self.path} did not take that ({error.strerror}): {what}.",
+                hint="See to the disk, then again.",
+            ) from None
 
     def _write_aside(self, tasks: Sequence[Task], written: _Aside) -> None:
         """On the disk, but not in the queue yet."""
@@ -271,6 +276,16 @@ class DirectoryQueue:
                 os.unlink(aside)
             raise
         return descriptor
+
+
+def _take_back(*names: str | Path) -> bool:
+    """Remove a task that was not acknowledged, under the name it has by now; False when a worker was faster."""
+    found = 0
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+            found += 1
+    return found > 0
 
 
 def find_queue(where: str | os.PathLike[str], home: Home) -> DirectoryQueue:

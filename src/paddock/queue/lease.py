@@ -59,8 +59,14 @@ class Lease:
 
     def _create(self, data: bytes) -> int:
         descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
-        files.write_all(descriptor, data)
-        os.fsync(descriptor)
+        try:
+            files.write_all(descriptor, data)
+            os.fsync(descriptor)
+        except OSError:
+            os.close(descriptor)
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+            raise
         return descriptor
 
     def renew(self) -> bool:

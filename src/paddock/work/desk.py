@@ -47,6 +47,7 @@ class Desk:
     def refresh(self, now: float) -> bool:
         """See what has changed in the directories; True when something has."""
         changes = self.mirror.refresh(now)
+        self.waiting.find_forgotten(now)
         if not changes:
             return False
         self.waiting.note(changes)
@@ -99,6 +100,11 @@ class Desk:
         if not listing.sure:
             return True
         return any(not self.waiting.is_hopeless(place.name) for place in listing.places)
+
+    def has_claims(self) -> bool:
+        """Whether a file bears this worker's name, or that cannot be told. Then others must see that it is dead."""
+        listing = self.queue.list(LOOK)
+        return not listing.sure or any(p.token and p.token.worker == self.lease.path.name for p in listing.places)
 
     def pause(self, now: float) -> float:
         return min(self.waiting.pause(now), self.checks.pause(now))

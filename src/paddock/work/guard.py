@@ -103,9 +103,9 @@ class Guard:
             raise ValueError(f"The task {key} runs already.")
         order = {"do": "spawn", "key": key, "timeout": timeout, "grace": grace}
         given = {"argv": argv, "env": env}
-        self._keys.add(key)
         if sum(map(len, argv)) + sum(map(len, env)) + sum(map(len, env.values())) < _INLINE_CHARACTERS:
             self._order({**order, **given}, [output])
+            self._keys.add(key)
             return
         # A message holds about 200 KB, an environment may have more.
         payload = os.memfd_create("paddock-spawn", os.MFD_CLOEXEC)
@@ -113,6 +113,7 @@ class Guard:
             with open(payload, "wb", closefd=False) as file:
                 file.write(json.dumps(given).encode())
             self._order(order, [output, payload])
+            self._keys.add(key)
         finally:
             os.close(payload)
 

@@ -21,7 +21,7 @@ from paddock.work.desk import Desk
 from paddock.work.guard import Exited, Guard
 from paddock.work.notice import Notices
 from paddock.work.options import Options
-from paddock.work.settle import Ending, Settling
+from paddock.work.settle import End, Ending, Settling
 from paddock.work.slots import visible
 from paddock.work.waiting import Candidate, mark
 from paddock.work.walltime import Walltime
@@ -126,6 +126,7 @@ class Starting:
             mine = desk.queue.claim(found.place, token)
         except OSError as error:
             self._refused(found.place.id, error)
+            desk.waiting.put_aside(found, str(error), REST_SECONDS)
             return
         if mine is not None:
             desk.mirror.moved(found.place, mine)
@@ -187,6 +188,11 @@ class Starting:
             command = attempts.argv(file.task.command, running.directory)
             self.running[running.key] = (desk, running)
             self.guard.spawn(running.key, command, environ, output, file.task.timeout, self.options.grace)
+        except OSError as error:  # no memory for the message, or no descriptor
+            self._refused(mine.id, error)
+            self.ended(running.key)
+            self.settling.add(desk.queue, running, End("requeued", f"not run: {error.strerror}"))
+            return
         finally:
             os.close(output)
         self.say(f"running: {mine.id}")
@@ -207,6 +213,7 @@ class Starting:
         elif not isinstance(error, FileNotFoundError):
             self.say(f"waits: {found.place.id}: {error}")
         if mine is None:
+            desk.waiting.put_aside(found, str(error), REST_SECONDS)
             return
         if isinstance(error, PaddockError) and not isinstance(error, Damaged):
             self._not_run(desk, mine, found.file, str(error))  # its id cannot be a run's: that will not change

@@ -26,6 +26,8 @@ from paddock.work.slots import Demand, Slots, demand, needs
 from paddock.work.wake import Change
 
 STATES_SECONDS = 1.0  # how old a listing may be that dooms a task
+AGAIN_SECONDS = 5.0  # before a file that could not be read as a task is read again
+AUDIT_SECONDS = 30.0  # between two looks for tasks that were forgotten
 SLICE_SECONDS = 0.02  # spent on reading files before the worker sees to its other duties
 
 Key = tuple[int, str, str]  # priority, id and name of a task, so that the smallest is the next
@@ -59,6 +61,8 @@ class Waiting:
         self._children: dict[str, set[str]] = {}  # parent's id -> names of the tasks that wait for it
         self._rests: list[tuple[float, str]] = []
         self._until: dict[str, float] = {}  # when they end: not even an edit shortens them
+        self._refused: dict[str, str] = {}  # what was said of files that are no tasks
+        self._audited = time.monotonic()
         self._states: dict[str, str] | None = None
         self._seen: dict[str, str] | None = None  # at the last listing
         self._states_at = -1e9
@@ -72,6 +76,7 @@ class Waiting:
                     self.again(name)
                 else:
                     self._aside.pop(name, None)
+                    self._refused.pop(name, None)
             if self._children and (children := self._children.get(task_id(name))):
                 self._parent_moved(task_id(name), children)
 
@@ -86,6 +91,15 @@ class Waiting:
         if place is not None and place.token is None:
             self._listed.add(name)
             heapq.heappush(self._fresh, (-place.priority, place.id, name))
+
+    def find_forgotten(self, now: float) -> None:
+        """Now and then: what waits in the directory and nobody here knows of is looked at again."""
+        if now - self._audited < AUDIT_SECONDS:
+            return
+        self._audited = now
+        known = {*self._listed, *self._aside, *(key[2] for heap in self._rooms.values() for key in heap)}
+        for name in self.mirror.names(QUEUED) - known:
+            self.again(name)
 
     def _parent_moved(self, parent: str, children: set[str]) -> None:
         for name in list(children):
@@ -192,7 +206,7 @@ class Waiting:
             self.mirror.forget(place.state, place.name)
             return None
         except OSError as error:
-            return self._refuse(place, f"cannot be read ({error.strerror})")
+            return self._refuse(place, f"cannot be read now ({error.strerror})", passing=True)
         try:
             about = os.fstat(descriptor)
             if not stat.S_ISREG(about.st_mode) or about.st_uid not in (0, os.getuid(), self._owner):
@@ -204,13 +218,17 @@ class Waiting:
         except Damaged as error:
             return self._refuse(place, str(error))
         except OSError as error:
-            return self._refuse(place, f"cannot be read ({error.strerror})")
+            return self._refuse(place, f"cannot be read now ({error.strerror})", passing=True)
         finally:
             os.close(descriptor)
 
-    def _refuse(self, place: Place, why: str) -> Candidate | None:
-        self._say(f"{place.path}: {why}")
-        self._aside[place.name] = Aside(why, hopeless=True)
+    def _refuse(self, place: Place, why: str, *, passing: bool = False) -> Candidate | None:
+        """Later it is read again: a disk recovers, and of an edit in place a network disk tells nobody."""
+        if self._refused.get(place.name) != why:
+            self._say(f"{place.path}: {why}")
+            self._refused[place.name] = why
+        self._aside[place.name] = Aside(why, hopeless=not passing)
+        heapq.heappush(self._rests, (time.monotonic() + AGAIN_SECONDS, place.name))
         return None
 
     # Dependencies

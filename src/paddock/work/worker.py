@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from paddock.errors import HomeError
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lease import Lease, worker_name
 from paddock.queue.lifecycle import Order
@@ -66,6 +67,16 @@ class Worker:
         self._forced = False
         self._news = -1e9  # when something changed in a directory
         self.desks: list[Desk] = []
+        try:
+            self._take_desks(queues)
+        except BaseException as error:
+            self.guard.close()
+            if isinstance(error, OSError):
+                raise HomeError(f"This queue cannot be worked on ({error}).", hint="See to the disk.") from None
+            raise
+
+    def _take_desks(self, queues: list[DirectoryQueue]) -> None:
+        options = self.options
         for queue in queues:
             queue.prepare()
             lease = Lease(queue.workers, self.name, ",".join(options.slots.gpus), options.slots.tasks, self.guard.pid)
@@ -290,4 +301,4 @@ class Worker:
         self.say("ended")
         for desk in self.desks:
             desk.mirror.close()
-            desk.lease.drop(leave=bool(self.settling or self.running))
+            desk.lease.drop(leave=bool(self.settling or self.running) or desk.has_claims())
