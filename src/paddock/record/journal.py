@@ -24,7 +24,7 @@ HEADER_BYTES = 4096  # readers that want only the first line need no more than t
 class Columns:
     """A set of metric names (and tags) that rows refer to by number."""
 
-    __slots__ = ("id", "last", "names", "redeclare", "tags", "written")
+    __slots__ = ("at", "id", "last", "names", "redeclare", "tags", "written")
 
     def __init__(self, id: int, names: tuple[str, ...], tags: dict[str, Any]) -> None:
         self.id = id
@@ -33,6 +33,7 @@ class Columns:
         self.written = 0
         self.redeclare = 1  # rows left until the names are written again
         self.last: Any = ()
+        self.at = 0  # when the last row was written, in ns
 
     def record(self) -> dict[str, Any]:
         found: dict[str, Any] = {"k": "columns", "id": self.id, "names": self.names}

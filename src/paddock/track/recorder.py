@@ -12,6 +12,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from os import write
 from time import time_ns
 from typing import Any
@@ -97,8 +98,9 @@ class Recorder:
         self._acquire()  # and release: half the price of `with`, which looks both up on the type
         try:
             at = self._step if step is None else step
+            now = time_ns()
             try:
-                body = encode([columns.id, at, (time_ns() - self._started) // 1_000_000, *values])[:-1]
+                body = encode([columns.id, at, (now - self._started) // 1_000_000, *values])[:-1]
             except (TypeError, ValueError, OverflowError):  # a stranger among the addends after all
                 body = b""
             if body:
@@ -117,7 +119,7 @@ class Recorder:
                 journal.dirty = True
                 # As wandb does it: an explicit step stays current, an implicit one is used up.
                 self._step = at if (commit is False if step is None else not commit) else at + 1
-                columns.last = body  # decoded when somebody asks for the summary
+                columns.last, columns.at = body, now  # decoded when somebody asks for the summary
                 columns.redeclare -= 1
                 if columns.redeclare == 0:
                     journal.redeclare(columns)
@@ -134,13 +136,17 @@ class Recorder:
             if not isinstance(data, Mapping):
                 self._drop("not a dict", 1, f"log() takes a dict of names and values, not a {type(data).__name__}")
                 return
-            journal = self._own()
+            self._own()
             found = sort(data)
-            at = self._next_step(step, commit, found)
-            with self._lock:
-                if found.numbers:
-                    self._row(tuple(found.numbers), {}, [*found.numbers.values()], at)
-            self._log_rest(journal, found, at)
+            self._log_sorted(found, {}, self._next_step(step, commit, found))
+
+    def _log_sorted(self, found: Sorted, tags: dict[str, str], step: int) -> None:
+        for one in found.earlier:
+            self._log_sorted(one, tags, step)
+        with self._lock:
+            if found.numbers:
+                self._row(tuple(found.numbers), tags, [*found.numbers.values()], step)
+        self._log_rest(self._journal, found, step)
 
     @contextmanager
     def _guarded(self, what: str) -> Iterator[None]:
@@ -171,8 +177,9 @@ class Recorder:
         """Write one row, declaring its names when they are new."""
         key: Any = (names, tuple(sorted(tags.items()))) if tags else names
         columns = self._columns.get(key) or self._journal.column_set(names, tags, key)
-        self._journal.write(wire.row_line([columns.id, step, (time_ns() - self._started) // 1_000_000, *values]))
-        columns.last = values
+        now = time_ns()
+        self._journal.write(wire.row_line([columns.id, step, (now - self._started) // 1_000_000, *values]))
+        columns.last, columns.at = values, now
         columns.redeclare -= 1
         if columns.redeclare == 0:
             self._journal.redeclare(columns)
@@ -212,7 +219,7 @@ class Recorder:
     def _last_values(self) -> dict[str, Any]:
         found = dict(self._final)
         sets: list[Columns] = [*self._columns.values()]
-        for columns in sets:
+        for columns in sorted(sets, key=attrgetter("at")):  # of a metric that is in several, the latest counts
             last = wire.loads(columns.last + b"]")[3:] if isinstance(columns.last, bytes) else columns.last
             found.update(zip(columns.names, map(_revived, last), strict=False))
         return found

@@ -163,12 +163,8 @@ class Run(WandbShape, Recorder):
         with self._guarded(repr(name)):
             found = sort({name: value})
             self._own()
-            at = self._next_step(step, None, found)
             plain = {str(k): str(v) for k, v in sorted(tags.items())}
-            with self._lock:
-                if found.numbers:
-                    self._row(tuple(found.numbers), plain, [*found.numbers.values()], at)
-            self._log_rest(self._journal, found, at)
+            self._log_sorted(found, plain, self._next_step(step, None, found))
 
     def log_info(self, values: Mapping[str, Any]) -> None:
         """Set facts about the run that are no metrics, such as {"state.progress": 0.5}."""

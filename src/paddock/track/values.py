@@ -24,6 +24,14 @@ class Sorted:
     media: dict[str, Media] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)  # name -> why
     looked_at: int = 0
+    earlier: list[Sorted] = field(default_factory=list)  # what the same call said under a name that came again
+
+    def keep(self, kind: str, name: str, value: Any) -> None:
+        """`{"a/b": 1, "a": {"b": 2}}` says one name twice: the last counts, and the one before is a point too."""
+        kept: dict[str, Any] = getattr(self, kind)
+        if name in kept:
+            self.earlier.append(Sorted(**{kind: {name: kept.pop(name)}}))
+        kept[name] = value
 
 
 def sort(data: Mapping[Any, Any]) -> Sorted:
@@ -41,9 +49,9 @@ def _sort(data: Mapping[Any, Any], prefix: str, found: Sorted, above: tuple[int,
             return
         if isinstance(value, Mapping):
             if id(value) in above:
-                found.dropped[name] = "it contains itself"
+                found.keep("dropped", name, "it contains itself")
             elif len(above) > MAX_DEPTH:
-                found.dropped[name] = "nested too deeply"
+                found.keep("dropped", name, "nested too deeply")
             else:
                 _sort(value, name + "/", found, (*above, id(value)))
         elif value is not None:
@@ -59,31 +67,32 @@ def _name(key: Any) -> str:
 
 def _put(name: str, value: Any, found: Sorted) -> None:
     if isinstance(value, Media):
-        found.media[name] = value
+        found.keep("media", name, value)
         return
     if isinstance(value, str):
-        found.texts[name] = wire.text(value)
+        found.keep("texts", name, wire.text(value))
         return
     number = as_number(value)
     if number is not None:
-        found.numbers[name] = row_value(number)
+        found.keep("numbers", name, row_value(number))
         return
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, Media) for item in value):
-        found.media.update((f"{name}/{place}", item) for place, item in enumerate(value))
+        for place, item in enumerate(value):
+            found.keep("media", f"{name}/{place}", item)
         return
     media = as_media(value)
     if media is not None:
-        found.media[name] = media
+        found.keep("media", name, media)
         return
     size = _size(value)
     if size is not None and size > MAX_VALUES:
-        found.dropped[name] = f"{size} values in one point; log a paddock.Histogram or save a file"
+        found.keep("dropped", name, f"{size} values in one point; log a paddock.Histogram or save a file")
         return
     kept = wire.plain(value)
     if kept.lossy:
-        found.dropped[name] = f"a {type(value).__name__} is no number, text or list"
+        found.keep("dropped", name, f"a {type(value).__name__} is no number, text or list")
     else:
-        found.values[name] = kept.value
+        found.keep("values", name, kept.value)
 
 
 def as_number(value: Any) -> int | float | None:

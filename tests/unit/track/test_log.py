@@ -247,3 +247,26 @@ def test_no_recording_call_raises_into_the_loop(read, tmp_path) -> None:
     run.config.update({"odd": Mute()})
     run.log({Mute(): 1.0, "fine": 1.0})  # type: ignore[dict-item]
     assert read(run.path).values("fine") == [1.0]
+
+
+def test_two_keys_of_one_name_are_two_points(read) -> None:
+    run = paddock.init()
+    run.log({"a/b": 1, "a": {"b": 2, "c": "first"}, "a/c": "second", 7: object(), "7": object(), "fine": 0})
+    run.log({**{k: n for n, k in enumerate([1, 1.0, True])}, "1": 5, "True": 6}, step=9)
+    run.log_metric("m", {"x/y": 1, "x": {"y": 2}}, tags={"split": "val"})
+    run.finish()
+    found = read(run.path)
+    assert found.points["a/b"] == [(0, 1), (0, 2)]
+    assert [text["text"] for text in found.records["text"]] == ["first", "second"]
+    assert found.records["dropped"][-1]["counts"] == {"unserialisable": 2}
+    assert found.points["1"] == [(9, 2), (9, 5)] and found.points["fine"] == [(0, 0)]
+    assert found.values("m/x/y{split=val}") == [1, 2]
+    assert run.summary["a/b"] == 2
+
+
+def test_the_summary_has_what_was_logged_last_in_whatever_company() -> None:
+    run = paddock.init()
+    run.log({"a": 1, "b": 1})
+    run.log({"a": 2})
+    run.log({"a": 3, "b": 3})
+    assert dict(run.summary) == {"a": 3, "b": 3}
