@@ -24,6 +24,7 @@ class Table(NamedTuple):
 
     steps: array[int]
     times: array[float]
+    lines: array[int]  # which row of its journal each is
     values: list[array[Any]]
     marks: list[Mark]
     rising: bool
@@ -37,6 +38,7 @@ class Mark(NamedTuple):
     last: float | None
     last_step: int
     last_time: float
+    last_line: int
     min: float | None
     min_step: int
     max: float | None
@@ -44,12 +46,12 @@ class Mark(NamedTuple):
     n: int  # points
 
 
-def tabulate(columns: Sequence[Sequence[Any]], width: int, opened: float) -> Table:
+def tabulate(columns: Sequence[Sequence[Any]], width: int, opened: float, lines: Sequence[int]) -> Table:
     """`width` metrics from the columns of a journal's rows: steps, milliseconds, values..."""
     count = len(columns[0])
     if len(columns) != width + 2:
         empty: list[Sequence[Any]] = [()] * (width + 2)
-        return tabulate(empty, width, opened)._replace(damaged=count)
+        return tabulate(empty, width, opened, ())._replace(damaged=count)
     try:
         steps = array("q", columns[0])
         moments = [opened + ms / 1000 for ms in columns[1]]
@@ -58,16 +60,18 @@ def tabulate(columns: Sequence[Sequence[Any]], width: int, opened: float) -> Tab
         good = [i for i in range(count) if _placed(columns[0][i], columns[1][i])]
         if len(good) == count:  # cannot be, but must not recurse for ever
             raise
-        rest = tabulate([[column[i] for i in good] for column in columns], width, opened)
+        chosen = [[column[i] for i in good] for column in columns]
+        rest = tabulate(chosen, width, opened, [lines[i] for i in good])
         return rest._replace(damaged=count - len(good))
     rising = all(map(lt, columns[0], islice(columns[0], 1, None)))
+    at = array("q", lines)
     values, marks = [], []
     for column in columns[2:]:
         found, clean = to_array(column)
         values.append(found)
-        made = mark(steps, times, found if clean is None else clean, rising, clean is not None)
+        made = mark(steps, times, at, found if clean is None else clean, rising, clean is not None)
         marks.append(_as_stored(made, int if found.typecode == "q" else float))
-    return Table(steps, times, values, marks, rising, 0, max(moments, default=0.0))
+    return Table(steps, times, at, values, marks, rising, 0, max(moments, default=0.0))
 
 
 def to_array(column: Sequence[Any]) -> tuple[array[Any], Sequence[Any] | None]:
@@ -99,10 +103,15 @@ def _placed(step: Any, ms: Any) -> bool:
     return type(step) is int and -(2**63) <= step < 2**63 and type(ms) in (int, float) and abs(ms) < 2**63
 
 
-def mark(steps: array[int], times: array[float], column: Sequence[Any], rising: bool, numbers: bool) -> Mark:
+NOTHING = Mark(None, 0, 0.0, 0, None, 0, None, 0, 0)
+
+
+def mark(
+    steps: array[int], times: array[float], lines: array[int], column: Sequence[Any], rising: bool, numbers: bool
+) -> Mark:
     count = len(steps)
     if not count:
-        return Mark(None, 0, 0.0, None, 0, None, 0, 0)
+        return NOTHING
     if rising:
         at = count - 1
     else:
@@ -115,13 +124,30 @@ def mark(steps: array[int], times: array[float], column: Sequence[Any], rising: 
     if known:
         low, high = min(known), max(known)
         low_step, high_step = steps[column.index(low)], steps[column.index(high)]
-    return Mark(last if last == last else None, steps[at], times[at], low, low_step, high, high_step, count)
+    last = last if last == last else None
+    return Mark(last, steps[at], times[at], lines[at], low, low_step, high, high_step, count)
 
 
 def _as_stored(mark: Mark, kind: type[int] | type[float]) -> Mark:
     """Of the kind that the column is stored as: truth is a number, and whole numbers among floats are floats."""
     last, low, high = (None if value is None else kind(value) for value in (mark.last, mark.min, mark.max))
     return mark._replace(last=last, min=low, max=high)
+
+
+def shifted(places: Sequence[int], first: int) -> Sequence[int]:
+    """Places within a stretch of a journal that begins with row `first`, as places within the journal."""
+    if isinstance(places, range):
+        return range(first, first + len(places))
+    return [first + place for place in places]
+
+
+def folded(lines: array[int]) -> tuple[int, bytes | None]:
+    """The first of a block's lines, and all of them unless they follow each other, as they do in most journals."""
+    return lines[0], None if lines[-1] - lines[0] == len(lines) - 1 else lines.tobytes()
+
+
+def unfolded(first: int, lines: bytes | None, n: int) -> array[int]:
+    return array("q", range(first, first + n) if lines is None else lines)
 
 
 class Tail:
@@ -141,12 +167,13 @@ class Tail:
     def _clear(self) -> None:
         self.steps: array[int] = array("q")
         self.times: array[float] = array("d")
+        self.lines: array[int] = array("q")
         self.values: list[array[Any]] = [array("q") for _ in self.metrics]
         self.rising = True
 
     def _load(self) -> None:
         found = self.db.execute(
-            "SELECT key, rising, steps, times FROM blocks WHERE writer = ? AND columns = ? AND open = 1",
+            "SELECT key, rising, steps, times, line, lines FROM blocks WHERE writer = ? AND columns = ? AND open = 1",
             (self.writer, self.columns),
         ).fetchone()
         if found is None:
@@ -161,6 +188,7 @@ class Tail:
         self.key, self.rising = found[0], bool(found[1])
         self.steps.frombytes(found[2])
         self.times.frombytes(found[3])
+        self.lines = unfolded(found[4], found[5], len(self.steps))
         self.chunks = [chunk[0] for chunk in chunks]
         self.values = [array(kind, data) for _, kind, data in chunks]
 
@@ -170,6 +198,7 @@ class Tail:
         self.rising = self.rising and table.rising and (not self.steps or self.steps[-1] < table.steps[0])
         self.steps += table.steps
         self.times += table.times
+        self.lines += table.lines
         for i, new in enumerate(table.values):
             old = self.values[i]
             if old.typecode == new.typecode:
@@ -197,11 +226,12 @@ class Tail:
             steps[-1],
             steps.tobytes(),
             self.times.tobytes(),
+            *folded(self.lines),
         )
         if self.key is None:
             self.key = self.db.execute(
-                "INSERT INTO blocks (writer, columns, attempt, n, open, rising, first, last, steps, times)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO blocks (writer, columns, attempt, n, open, rising, first, last, steps, times, line, lines)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (self.writer, self.columns, self.attempt, *facts),
             ).lastrowid
             for metric, column in zip(self.metrics, self.values, strict=True):
@@ -212,8 +242,8 @@ class Tail:
                 self.chunks.append(cursor.lastrowid or 0)
         else:
             self.db.execute(
-                "UPDATE blocks SET n = ?, open = ?, rising = ?, first = ?, last = ?, steps = ?, times = ?"
-                " WHERE key = ?",
+                "UPDATE blocks SET n = ?, open = ?, rising = ?, first = ?, last = ?, steps = ?, times = ?, line = ?,"
+                " lines = ? WHERE key = ?",
                 (*facts, self.key),
             )
             self.db.executemany(

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from paddock import wire
 from paddock.catalog import card, registers, writer
-from paddock.catalog.blocks import Tail, tabulate
+from paddock.catalog.blocks import Tail, shifted, tabulate
 from paddock.catalog.liveness import Here, alive, final, note_gone, note_size, silence
 from paddock.catalog.metrics import Entry, Metrics, tags_text
 from paddock.catalog.packing import pack
@@ -148,7 +148,7 @@ class RunIngest:
             self.db.execute(statement, (self.key,))
         self.registers, self.metrics, self.tails = Registers(), None, {}
         for _, seen in self.writers.values():
-            seen.offset = seen.checksum = seen.head = seen.torn = seen.lines = seen.damaged = 0
+            seen.offset = seen.checksum = seen.head = seen.torn = seen.lines = seen.rows = seen.damaged = 0
             seen.undeclared, seen.dropped, seen.end, seen.exits, seen.whole = [], {}, None, [], False
 
     def _read_writer(self, file: JournalFile, budget: int) -> int:
@@ -201,6 +201,7 @@ class RunIngest:
                 self._take_records(key, seen, chunk.records)
                 for table in chunk.tables:
                     self._take_rows(key, seen, table)
+                seen.rows += chunk.rows
             elif piece:
                 reach *= 2  # a line longer than a piece
             data = data[chunk.size :]
@@ -271,14 +272,14 @@ class RunIngest:
                 seen.undeclared.append(columns)
             return
         tail, entries = self._tail(key, seen, columns)
-        table = tabulate(rows.columns, len(entries), seen.started or self._born())
+        lines = shifted(rows.places, seen.rows)
+        table = tabulate(rows.columns, len(entries), seen.started or self._born(), lines)
         if table.damaged:
             self._damage(seen, table.damaged)
         if table.steps:
             tail.add(table)
-            strand = f"{key}:{columns}"
             for entry, mark in zip(entries, table.marks, strict=True):
-                entry.add(mark, seen.attempt, strand)
+                entry.add(mark, seen.attempt, seen.name)
             seen.seen = max(seen.seen, table.latest)
 
     def _tail(self, key: int, seen: Seen, columns: int) -> tuple[Tail, list[Entry]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddock import wire
-from paddock.catalog.blocks import Mark
+from paddock.catalog.blocks import NOTHING, Mark
 from paddock.model import MetricStat
 
 
@@ -30,28 +30,25 @@ def spelled(tags: Mapping[str, Any]) -> str:
 class Entry:
     """One metric with one set of tags from one rank."""
 
-    __slots__ = ("attempt", "key", "mark", "metric", "rank", "strand", "tags", "touched")
+    __slots__ = ("attempt", "key", "mark", "metric", "rank", "tags", "touched", "writer")
 
-    def __init__(self, key: int, metric: str, tags: str, rank: int, mark: Mark, attempt: int, strand: str) -> None:
+    def __init__(self, key: int, metric: str, tags: str, rank: int, mark: Mark, attempt: int, writer: str) -> None:
         self.key, self.metric, self.tags, self.rank = key, metric, tags, rank
-        self.mark, self.attempt, self.strand = mark, attempt, strand
+        self.mark, self.attempt, self.writer = mark, attempt, writer
         self.touched = False
 
-    def add(self, new: Mark, attempt: int, strand: str) -> None:
+    def add(self, new: Mark, attempt: int, writer: str) -> None:
         if not new.n:
             return
         old, self.touched = self.mark, True
         if not old.n:
-            self.mark, self.attempt, self.strand = new, attempt, strand
+            self.mark, self.attempt, self.writer = new, attempt, writer
             return
-        # The value at the highest step; of two at one step the one that was written later, which among one writer's
-        # rows of the same columns is the one that stands later, also when the clock was set back.
         newer = new.last_step > old.last_step or (
-            new.last_step == old.last_step
-            and (strand == self.strand or (attempt, new.last_time) >= (self.attempt, old.last_time))
+            new.last_step == old.last_step and self._is_later(new, attempt, writer)
         )
         if newer:
-            self.attempt, self.strand = attempt, strand
+            self.attempt, self.writer = attempt, writer
         last = new if newer else old
         low = old if new.min is None or (old.min is not None and old.min <= new.min) else new
         high = old if new.max is None or (old.max is not None and old.max >= new.max) else new
@@ -59,6 +56,7 @@ class Entry:
             last.last,
             last.last_step,
             last.last_time,
+            last.last_line,
             low.min,
             low.min_step,
             high.max,
@@ -66,8 +64,12 @@ class Entry:
             old.n + new.n,
         )
 
-
-_NOTHING = Mark(None, 0, 0.0, None, 0, None, 0, 0)
+    def _is_later(self, new: Mark, attempt: int, writer: str) -> bool:
+        """Of two points at one step, within a journal the one that stands later was written later, also when the clock
+        was set back; else the attempt and the time decide, and at last the name, so that it is always the same one."""
+        if writer == self.writer:
+            return new.last_line >= self.mark.last_line
+        return (attempt, new.last_time, writer) > (self.attempt, self.mark.last_time, self.writer)
 
 
 class Metrics:
@@ -80,31 +82,31 @@ class Metrics:
         if fresh:
             return
         rows = db.execute(
-            "SELECT key, metric, tags, rank, last_attempt, last_strand, last, last_step, last_time, min, min_step,"
-            " max, max_step, count FROM metrics WHERE run = ? ORDER BY key",
+            "SELECT key, metric, tags, rank, last_attempt, last_writer, last, last_step, last_time, last_line,"
+            " min, min_step, max, max_step, count FROM metrics WHERE run = ? ORDER BY key",
             (run,),
         )
-        for key, metric, tags, rank, attempt, strand, *mark in rows:
-            self.entries[metric, tags, rank] = Entry(key, metric, tags, rank, Mark(*mark), attempt, strand)
+        for key, metric, tags, rank, attempt, writer, *mark in rows:
+            self.entries[metric, tags, rank] = Entry(key, metric, tags, rank, Mark(*mark), attempt, writer)
 
     def entry(self, metric: str, tags: str, rank: int) -> Entry:
         found = self.entries.get((metric, tags, rank))
         if found is None:
             key = self.db.execute(
-                "INSERT INTO metrics (run, metric, tags, rank, last_step, last_time, last_attempt, last_strand,"
-                " min_step, max_step, count) VALUES (?, ?, ?, ?, 0, 0, 0, '', 0, 0, 0)",
+                "INSERT INTO metrics (run, metric, tags, rank, last_step, last_time, last_line, last_attempt,"
+                " last_writer, min_step, max_step, count) VALUES (?, ?, ?, ?, 0, 0, 0, 0, '', 0, 0, 0)",
                 (self.run, metric, tags, rank),
             ).lastrowid
-            found = Entry(key or 0, metric, tags, rank, _NOTHING, 0, "")
+            found = Entry(key or 0, metric, tags, rank, NOTHING, 0, "")
             self.entries[metric, tags, rank] = found
         return found
 
     def save(self) -> None:
         touched = [entry for entry in self.entries.values() if entry.touched]
         self.db.executemany(
-            "UPDATE metrics SET last_attempt = ?, last_strand = ?, last = ?, last_step = ?, last_time = ?, min = ?,"
-            " min_step = ?, max = ?, max_step = ?, count = ? WHERE key = ?",
-            [(e.attempt, e.strand, *e.mark, e.key) for e in touched],
+            "UPDATE metrics SET last_attempt = ?, last_writer = ?, last = ?, last_step = ?, last_time = ?,"
+            " last_line = ?, min = ?, min_step = ?, max = ?, max_step = ?, count = ? WHERE key = ?",
+            [(e.attempt, e.writer, *e.mark, e.key) for e in touched],
         )
         for entry in touched:
             entry.touched = False

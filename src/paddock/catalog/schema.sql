@@ -39,7 +39,9 @@ CREATE TABLE blocks (
     first INTEGER NOT NULL,     -- the first and the last row's step
     last INTEGER NOT NULL,
     steps BLOB NOT NULL,
-    times BLOB NOT NULL
+    times BLOB NOT NULL,
+    line INTEGER NOT NULL,      -- which row of its journal the first one is
+    lines BLOB                  -- the same for each, int64; NULL when they follow each other
 );
 CREATE INDEX blocks_writer ON blocks (writer);
 CREATE INDEX blocks_open ON blocks (writer, columns) WHERE open = 1;
@@ -66,7 +68,8 @@ CREATE TABLE metrics (
     last_step INTEGER NOT NULL,
     last_time REAL NOT NULL,
     last_attempt INTEGER NOT NULL,
-    last_strand TEXT NOT NULL,  -- the writer and its columns that `last` came from
+    last_writer TEXT NOT NULL,  -- whom `last` came from
+    last_line INTEGER NOT NULL, -- which row of that journal it was
     min REAL,
     min_step INTEGER NOT NULL,
     max REAL,

@@ -10,6 +10,7 @@ from operator import itemgetter, lt
 from typing import Any, NamedTuple
 
 from paddock import wire
+from paddock.catalog.blocks import unfolded
 from paddock.catalog.metrics import spelled
 from paddock.errors import UsageError
 from paddock.model import Series
@@ -75,7 +76,7 @@ def series(
     pieces = _pieces(db, list(chosen))
     found = {}
     for key, entry in chosen.items():
-        steps, times, values = _joined(pieces[key])
+        steps, times, values = _joined(db, pieces[key])
         found[entry.run] = Series(
             run=entry.run, metric=metric, steps=steps, values=values, times=times, tags=_tags(entry.tags)
         )
@@ -116,7 +117,7 @@ def _pieces(db: sqlite3.Connection, metrics: list[int]) -> dict[int, list[_Piece
     return found
 
 
-def _joined(pieces: list[_Piece]) -> tuple[array[int], array[float], array[Any]]:
+def _joined(db: sqlite3.Connection, pieces: list[_Piece]) -> tuple[array[int], array[float], array[Any]]:
     """By step, the last written value of each."""
     steps = array("q", b"".join([p.steps for p in pieces]))
     times = array("d", b"".join([p.times for p in pieces]))
@@ -127,32 +128,57 @@ def _joined(pieces: list[_Piece]) -> tuple[array[int], array[float], array[Any]]
     order = sorted(range(len(steps)), key=steps.__getitem__)
     ordered = [steps[i] for i in order]
     if not all(map(lt, ordered, islice(ordered, 1, None))):
-        newest = {steps[i]: i for i in _as_written(pieces, times)}
+        newest = {steps[i]: i for i in _as_written(db, pieces, times)}
         order = [newest[step] for step in sorted(newest)]
     return _picked(steps, order), _picked(times, order), _picked(values, order)
 
 
-def _as_written(pieces: list[_Piece], times: array[float]) -> Iterable[int]:
-    """The points in the order of their writing. One writer's points of one column set are stored in it, even where
-    its clock was set back; between two of them the time decides. Attempts follow each other, whatever the clocks of
-    their hosts say."""
-    attempts: dict[int, dict[tuple[int, int], list[int]]] = {}
+def _as_written(db: sqlite3.Connection, pieces: list[_Piece], times: array[float]) -> Iterable[int]:
+    """The points in the order of their writing. Within a journal that is the order of its lines, even where the clock
+    was set back; between two journals the time decides, and their names where that is the same. Attempts follow each
+    other, whatever the clocks of their hosts say."""
+    attempts: dict[int, dict[int, list[int]]] = {}
+    sets: dict[int, set[int]] = {}
     at = 0
     for piece in pieces:
-        strands = attempts.setdefault(piece.attempt, {})
-        strands.setdefault((piece.writer, piece.columns), []).extend(range(at, at + piece.n))
+        rows = attempts.setdefault(piece.attempt, {}).setdefault(piece.writer, [])
+        rows.extend(range(at, at + piece.n))
+        sets.setdefault(piece.writer, set()).add(piece.columns)
         at += piece.n
-    for strands in attempts.values():
-        if len(strands) == 1:
-            yield from next(iter(strands.values()))
+    lines = _lines(db, pieces) if any(len(columns) > 1 for columns in sets.values()) else array("q")
+    names = _names(db, list(sets)) if len(sets) > 1 else {}
+    for journals in attempts.values():
+        for writer, rows in journals.items():
+            if len(sets[writer]) > 1:
+                rows.sort(key=lines.__getitem__)
+        if len(journals) == 1:
+            yield from next(iter(journals.values()))
             continue
         moments = [
-            moment
-            for rows in strands.values()
-            for moment in zip(accumulate((times[i] for i in rows), max), rows, strict=True)
+            (moment, names.get(writer, ""), row)
+            for writer, rows in journals.items()
+            for moment, row in zip(accumulate((times[i] for i in rows), max), rows, strict=True)
         ]
-        moments.sort(key=itemgetter(0))
-        yield from (i for _, i in moments)
+        moments.sort(key=itemgetter(0, 1))
+        yield from (row for _, _, row in moments)
+
+
+def _lines(db: sqlite3.Connection, pieces: list[_Piece]) -> array[int]:
+    """Where each point stands in its journal. Asked for only where it matters."""
+    rows = db.execute(
+        "SELECT b.key, b.line, b.lines FROM json_each(?) AS wanted JOIN blocks AS b ON b.key = wanted.value",
+        (str([piece.block for piece in pieces]),),
+    )
+    known = {key: (line, lines) for key, line, lines in rows}
+    found = array("q")
+    for piece in pieces:
+        found += unfolded(*known[piece.block], piece.n)
+    return found
+
+
+def _names(db: sqlite3.Connection, writers: list[int]) -> dict[int, str]:
+    wanted = "SELECT w.key, w.name FROM json_each(?) AS wanted JOIN writers AS w ON w.key = wanted.value"
+    return dict(db.execute(wanted, (str(writers),)).fetchall())
 
 
 def _values(pieces: list[_Piece]) -> array[Any]:

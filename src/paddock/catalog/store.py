@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-VERSION = 9
+VERSION = 10
 BUSY_SECONDS = 30.0
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text()
 _PRAGMAS = (

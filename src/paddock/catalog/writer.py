@@ -43,6 +43,7 @@ class Seen(msgspec.Struct):
     undeclared: list[int] = []  # columns that rows were skipped for
     # what it said
     lines: int = 0
+    rows: int = 0  # among them
     damaged: int = 0
     dropped: dict[str, int] = {}
     seen: float = 0.0  # its last sign of life, by its own clock

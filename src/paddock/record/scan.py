@@ -21,6 +21,7 @@ class Rows(NamedTuple):
 
     id: int
     columns: Sequence[Sequence[Any]]
+    places: Sequence[int]  # of each among all rows of the stretch: which of two in different sets was written later
 
 
 class Chunk(NamedTuple):
@@ -30,6 +31,7 @@ class Chunk(NamedTuple):
     records: list[dict[str, Any]]  # everything else, in order
     size: int  # bytes up to the last line's end; the next read starts behind them
     lines: int
+    rows: int  # lines that are rows, or were
     damaged: int  # lines that were skipped
     torn: int  # bytes of an unfinished last line
 
@@ -38,22 +40,22 @@ def parse(data: bytes) -> Chunk:
     size = data.rfind(b"\n") + 1
     torn = len(data) - size
     if size == 0:
-        return Chunk([], [], 0, 0, 0, torn)
+        return Chunk([], [], 0, 0, 0, 0, torn)
     whole = data if not torn else data[:size]
     rows, others = _separated(whole)
     records, damaged = _checked_records(others)
     tables: list[Rows] = []
-    count = len(others)
-    for group, lines in _by_columns(rows):
+    count = 0
+    for group, lines, places in _by_columns(rows):
         count += len(lines)
-        table = _at_once(group, lines)
+        table = _at_once(group, lines, places)
         if table is not None:
             tables.append(table)
         else:
-            found, bad = _one_by_one(lines)
+            found, bad = _one_by_one(lines, places)
             tables += found
             damaged += bad
-    return Chunk(tables, records, size, count, damaged, torn)
+    return Chunk(tables, records, size, len(others) + count, count, damaged, torn)
 
 
 def _separated(whole: bytes) -> tuple[bytes, list[bytes]]:
@@ -71,22 +73,27 @@ def _separated(whole: bytes) -> tuple[bytes, list[bytes]]:
     return b"".join(pieces), records
 
 
-def _by_columns(rows: bytes) -> list[tuple[bytes, list[bytes]]]:
-    """Rows grouped by how they begin, `[3,`: each group in one piece, and as lines."""
+def _by_columns(rows: bytes) -> list[tuple[bytes, list[bytes], Sequence[int]]]:
+    """Rows grouped by how they begin, `[3,`: each group in one piece, as lines, and where each line was."""
     lines = rows.split(b"\n")
     lines.pop()
     if not lines:
         return []
     head = lines[0][: lines[0].find(b",") + 1]
     if head and rows.count(b"\n" + head) == len(lines) - 1:
-        return [(rows, lines)]
-    groups: dict[bytes, list[bytes]] = {}
-    for line in lines:
-        groups.setdefault(line[: line.find(b",") + 1], []).append(line)
-    return [(b"\n".join(found) + b"\n", found) for found in groups.values()]
+        return [(rows, lines, range(len(lines)))]
+    groups: dict[bytes, tuple[list[bytes], list[int]]] = {}
+    for place, line in enumerate(lines):
+        head = line[: line.find(b",") + 1]
+        group = groups.get(head)
+        if group is None:
+            group = groups[head] = [], []
+        group[0].append(line)
+        group[1].append(place)
+    return [(b"\n".join(found) + b"\n", found, places) for found, places in groups.values()]
 
 
-def _at_once(group: bytes, lines: list[bytes]) -> Rows | None:
+def _at_once(group: bytes, lines: list[bytes], places: Sequence[int]) -> Rows | None:
     """Rows of one kind, decoded as one long list and cut into columns by its stride, with no Python step per value.
 
     Where anything is not as it should be (a length, a checksum), None: then each line is judged by itself. That each
@@ -109,23 +116,26 @@ def _at_once(group: bytes, lines: list[bytes]) -> Rows | None:
         return None
     if [*map(crc32, bodies)] != sums:
         return None
-    return Rows(flat[0], [flat[i::width] for i in range(1, width - 1)])
+    return Rows(flat[0], [flat[i::width] for i in range(1, width - 1)], places)
 
 
-def _one_by_one(lines: list[bytes]) -> tuple[list[Rows], int]:
+def _one_by_one(lines: list[bytes], places: Sequence[int]) -> tuple[list[Rows], int]:
     """The careful way, for a stretch with something broken in it, or with rows of several lengths."""
-    groups: dict[tuple[int, int], list[Row]] = {}
+    groups: dict[tuple[int, int], tuple[list[Row], list[int]]] = {}
     damaged = 0
-    for line in lines:
+    for line, place in zip(lines, places, strict=True):
         if not line.strip(b"\0\r\t "):  # a hole left by a crashed filesystem, or a blank line
             damaged += b"\0" in line
             continue
         value = wire.read_line(line)
         if type(value) is list and type(value[0]) is int:
-            groups.setdefault((value[0], len(value)), []).append(value)
+            rows, where = groups.setdefault((value[0], len(value)), ([], []))
+            rows.append(value)
+            where.append(place)
         else:
             damaged += 1
-    return [Rows(key[0], list(zip(*rows, strict=True))[1:-1]) for key, rows in groups.items()], damaged
+    found = [Rows(key[0], list(zip(*rows, strict=True))[1:-1], where) for key, (rows, where) in groups.items()]
+    return found, damaged
 
 
 def _checked_records(lines: list[bytes]) -> tuple[list[dict[str, Any]], int]:

@@ -30,7 +30,9 @@ class Sorted:
         """`{"a/b": 1, "a": {"b": 2}}` says one name twice: the last counts, and the one before is a point too."""
         kept: dict[str, Any] = getattr(self, kind)
         if name in kept:
-            self.earlier.append(Sorted(**{kind: {name: kept.pop(name)}}))
+            before = Sorted()
+            before.keep(kind, name, kept.pop(name))
+            self.earlier.append(before)
         kept[name] = value
 
 

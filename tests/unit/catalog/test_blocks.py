@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from array import array
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.catalog.blocks import tabulate
+from paddock.catalog.blocks import Table, folded, shifted, tabulate, unfolded
 
 
 def columns(*rows: list[Any]) -> list[tuple[Any, ...]]:
@@ -16,32 +17,36 @@ def columns(*rows: list[Any]) -> list[tuple[Any, ...]]:
     return list(zip(*[(step, 1000 * i, *rest) for i, (step, *rest) in enumerate(rows)], strict=True))
 
 
+def tabulated(rows: list[tuple[Any, ...]], opened: float = 0.0) -> Table:
+    return tabulate(rows, 1, opened, range(len(rows[0])))
+
+
 def test_whole_numbers_stay_whole_numbers() -> None:
-    table = tabulate(columns([1, 3], [2, -(2**63)]), 1, 0.0)
+    table = tabulated(columns([1, 3], [2, -(2**63)]))
     assert table.values[0].typecode == "q"
     assert table.values[0].tolist() == [3, -(2**63)]
 
 
 def test_one_fraction_makes_a_column_of_floats() -> None:
-    table = tabulate(columns([1, 3], [2, 0.5]), 1, 0.0)
+    table = tabulated(columns([1, 3], [2, 0.5]))
     assert table.values[0].typecode == "d"
     assert table.values[0].tolist() == [3.0, 0.5]
 
 
 def test_a_number_too_large_for_64_bits_makes_a_column_of_floats() -> None:
-    table = tabulate(columns([1, 3], [2, 2**64 - 1]), 1, 0.0)
+    table = tabulated(columns([1, 3], [2, 2**64 - 1]))
     assert table.values[0].typecode == "d"
     assert table.values[0][1] == float(2**64)
 
 
 def test_truth_is_one_and_zero() -> None:
-    table = tabulate(columns([1, True], [2, False]), 1, 0.0)
+    table = tabulated(columns([1, True], [2, False]))
     assert (table.values[0].typecode, table.values[0].tolist()) == ("q", [1, 0])
     assert [type(value) for value in (table.marks[0].last, table.marks[0].min, table.marks[0].max)] == [int, int, int]
 
 
 def test_null_is_nan_and_infinities_are_values() -> None:
-    table = tabulate(columns([1, None], [2, "inf"], [3, "-inf"], [4, 1]), 1, 0.0)
+    table = tabulated(columns([1, None], [2, "inf"], [3, "-inf"], [4, 1]))
     values = table.values[0].tolist()
     assert math.isnan(values[0])
     assert values[1:] == [math.inf, -math.inf, 1.0]
@@ -50,39 +55,51 @@ def test_null_is_nan_and_infinities_are_values() -> None:
 
 
 def test_a_last_nan_is_none() -> None:
-    mark = tabulate(columns([1, 0.5], [2, None]), 1, 0.0).marks[0]
+    mark = tabulated(columns([1, 0.5], [2, None])).marks[0]
     assert (mark.last, mark.last_step, mark.min, mark.max, mark.n) == (None, 2, 0.5, 0.5, 2)
 
 
 def test_nothing_but_nan_has_no_least_value() -> None:
-    mark = tabulate(columns([1, None]), 1, 0.0).marks[0]
+    mark = tabulated(columns([1, None])).marks[0]
     assert (mark.last, mark.min, mark.max, mark.n) == (None, None, None, 1)
 
 
 def test_times_are_seconds_since_the_epoch() -> None:
-    assert tabulate(columns([1, 1], [2, 1]), 1, 500.0).times.tolist() == [500.0, 501.0]
+    assert tabulated(columns([1, 1], [2, 1]), 500.0).times.tolist() == [500.0, 501.0]
 
 
 def test_the_last_value_is_that_of_the_highest_step_and_of_its_last_writing() -> None:
-    mark = tabulate(columns([5, 0.1], [9, 0.2], [9, 0.3], [7, 0.4]), 1, 0.0).marks[0]
+    mark = tabulated(columns([5, 0.1], [9, 0.2], [9, 0.3], [7, 0.4])).marks[0]
     assert (mark.last, mark.last_step, mark.last_time) == (0.3, 9, 2.0)
 
 
 def test_steps_that_fall_or_repeat_are_noticed() -> None:
-    assert tabulate(columns([1, 1], [2, 1]), 1, 0.0).rising
-    assert not tabulate(columns([1, 1], [1, 1]), 1, 0.0).rising
-    assert not tabulate(columns([2, 1], [1, 1]), 1, 0.0).rising
+    assert tabulated(columns([1, 1], [2, 1])).rising
+    assert not tabulated(columns([1, 1], [1, 1])).rising
+    assert not tabulated(columns([2, 1], [1, 1])).rising
 
 
 def test_rows_without_a_proper_step_or_time_are_damaged() -> None:
     steps, times, values = columns([1, 1], ["x", 1], [2**70, 1], [1.5, 1], [3, 1])
-    table = tabulate([steps, (*times[:4], None), values], 1, 0.0)
+    table = tabulated([steps, (*times[:4], None), values])
     assert table.steps.tolist() == [1]
     assert table.damaged == 4
 
 
+def test_the_lines_of_rows_that_are_left_out_go_with_them() -> None:
+    table = tabulate(columns([1, 0.1], ["x", 1], [3, 0.3]), 1, 0.0, [10, 20, 30])
+    assert (table.lines.tolist(), table.marks[0].last_line) == ([10, 30], 30)
+
+
+def test_lines_that_follow_each_other_take_no_room() -> None:
+    for lines in (array("q", range(7, 12)), array("q", [7, 9, 10, 11, 12])):
+        assert unfolded(*folded(lines), len(lines)) == lines
+    assert folded(array("q", range(7, 12))) == (7, None)
+    assert list(shifted(range(3), 7)) == [7, 8, 9] and list(shifted([0, 2], 7)) == [7, 9]
+
+
 def test_rows_of_another_length_are_damaged() -> None:
-    table = tabulate(columns([1, 2, 3], [2, 2, 3]), 1, 0.0)
+    table = tabulated(columns([1, 2, 3], [2, 2, 3]))
     assert (len(table.steps), len(table.values), table.damaged) == (0, 1, 2)
 
 
@@ -93,7 +110,7 @@ NUMBERS = st.one_of(
 
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), NUMBERS), min_size=1))
 def test_every_value_that_a_row_can_hold_is_kept(pairs: list[tuple[int, Any]]) -> None:
-    table = tabulate(columns(*map(list, pairs)), 1, 0.0)
+    table = tabulated(columns(*map(list, pairs)))
     assert table.steps.tolist() == [step for step, _ in pairs]
     assert table.damaged == 0
     for (_, given_value), kept in zip(pairs, table.values[0], strict=True):

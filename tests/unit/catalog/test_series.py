@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import pytest
@@ -181,3 +182,36 @@ def test_a_clock_set_back_does_not_change_what_was_written_last(field: Any, cata
     author.rows(("loss",), [[1, 0.4]])
     assert values(catalog, "a1") == [(0, 0.1), (1, 0.4)]
     assert catalog.run("a1").metrics["loss"].last == 0.4
+
+
+SETS = [("loss",), ("loss", "acc"), ("acc", "loss")]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_two_at_one_moment_the_later_line_counts(field: Any, catalog: Catalog, seed: int) -> None:
+    """In whatever company a metric is logged, and however much of the journal each look finds."""
+    chance = random.Random(seed)
+    author = field.author("a1")
+    written: dict[int, float] = {}
+    for value in range(300):
+        names, step = chance.choice(SETS), chance.randrange(8)
+        author.rows(names, [[step, *(value if name == "loss" else -1 for name in names)]])  # all in millisecond 0
+        written[step] = value
+        if chance.random() < 0.05:
+            catalog.refresh()
+    assert values(catalog, "a1") == sorted(written.items())
+    assert catalog.run("a1").metrics["loss"].last == written[max(written)]
+    catalog._store.rebuild()
+    assert values(catalog, "a1") == sorted(written.items())
+    assert catalog.run("a1").metrics["loss"].last == written[max(written)]
+
+
+@pytest.mark.parametrize("first", ["w1", "w2"])
+def test_of_two_journals_at_one_moment_it_is_always_the_same_one(field: Any, catalog: Catalog, first: str) -> None:
+    for writer in sorted(["w1", "w2"], key=lambda name: name != first):
+        author = field.author("a1", writer)
+        author.journal.append({"k": "open", "t": 5.0, "attempt": 1, "role": "main", "host": "h", "pid": 1})
+        author.rows(("loss",), [[0, 0.1], [1, int(writer[1])]])
+        catalog.refresh()
+    assert values(catalog, "a1") == [(0, 0.1), (1, 2)]
+    assert catalog.run("a1").metrics["loss"].last == 2
