@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator
-from time import sleep, time
+from time import monotonic, sleep, time
 
 from paddock import files
 from paddock.errors import Damaged, UsageError
@@ -25,6 +25,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 FRESH_SECONDS = 3600.0
 GRACE_SECONDS = 86_400.0
 _SYNC_ONE_BY_ONE = 4  # so many files are brought to the disk singly; more by one call for the whole filesystem
+_PATIENCE = 5.0  # seconds
 _GONE = ".gone-"  # an object on its way out, while the sweep looks whether somebody has just asked for it
 
 
@@ -132,11 +133,7 @@ def get_object(home: Home, digest: str) -> bytes:
     """The object's bytes, checked against its name."""
     path = object_path(home, digest)
     try:
-        try:
-            data = files.read_from(path, 0)
-        except FileNotFoundError:  # a sweep may have it in hand, to put it back in a moment
-            sleep(0.02)
-            data = files.read_from(path, 0)
+        data = _read_patiently(path)
     except FileNotFoundError:
         raise Damaged(
             f"The code store in {home.code} has no object {digest[:12]}.",
@@ -153,6 +150,20 @@ def get_object(home: Home, digest: str) -> bytes:
             hint="Restore it from a copy of the home, or delete it: the next run with that file writes it again.",
         )
     return data
+
+
+def _read_patiently(path: str) -> bytes:
+    """A sweep may have the file in hand, to put it back in a moment; on a busy machine that is a long one."""
+    directory, name = os.path.split(path)
+    deadline = monotonic() + _PATIENCE
+    while True:
+        try:
+            return files.read_from(path, 0)
+        except FileNotFoundError:
+            held = any(entry.name.startswith(f"{_GONE}{name}.") for entry in files.entries(directory))
+            if not held or monotonic() > deadline:
+                return files.read_from(path, 0)  # it may have come back between the two looks
+            sleep(0.005)
 
 
 def has_object(home: Home, digest: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -138,6 +139,19 @@ for _ in range(400):
         swept += code.remove(home, code.unreferenced(home, []))
     assert [process.wait() for process in writers] == [0, 0, 0]
     assert swept > 0
+
+
+def test_an_object_that_a_slow_sweep_has_in_hand_is_waited_for(home: Home) -> None:
+    digest = code.put_object(home, b"x")
+    path = Path(object_path(home, digest))
+    held = path.with_name(f".gone-{path.name}.0123")
+    path.rename(held)
+    put_back = threading.Timer(0.3, lambda: held.rename(path))
+    put_back.start()
+    try:
+        assert code.get_object(home, digest) == b"x"
+    finally:
+        put_back.join()
 
 
 def test_foreign_files_in_the_store_are_left_alone(home: Home) -> None:
