@@ -49,7 +49,7 @@ def status(session: Session, queue: str | None, limit: int | None, everything: b
         queues = [open_queue(session, queue)] if queue else home_queues(session)
         if not queues and not watch:
             raise NotFound(f"There is no queue in {session.home.path}.", hint="`paddock submit` makes one.")
-        found = [look(one, None if everything else limit) for one in queues]
+        found = [look(one, None if everything else limit, session.home) for one in queues]
         if watch and out.terminal and out.human:
             out.raw("\x1b[H\x1b[2J")
         _print(session, found, lines=watch)

@@ -18,6 +18,7 @@ from paddock.queue.selection import Selection
 from paddock.queue.submission import parse_seconds
 from paddock.queue.view import Entry, snapshot
 
+_NAMED = 1000
 _NOT_OVER = (QUEUED, CHECKING, ACTIVE, PAUSED)
 _HELP = """Wait until tasks are over. Without a selection: all tasks that are in the queue now.
 
@@ -50,7 +51,8 @@ def wait(
     seconds = parse_seconds(timeout) if timeout is not None else None
     found = open_queue(session, queue)
     entries = _chosen(session, found, Selection(words, regex, states, everything))
-    titles = {entry.id: entry.title for entry in entries}  # read now: a cancelled task has no file any more
+    # Read now: a cancelled task has no file any more. A hundred thousand are not told by name.
+    titles = {entry.id: entry.title if len(entries) <= _NAMED else "" for entry in entries}
     _warn(session, found, entries)
 
     def tell(task: str, state: str) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from paddock.errors import PaddockError
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, STATES, order, settle
+from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, STATES, Place, order, settle
 from paddock.queue.roster import ALIVE, DEAD, SILENT, Seen, workers
 from paddock.queue.task import Task
-from paddock.queue.view import Entry, snapshot
+from paddock.queue.view import IN_ORDER, Entry
 from paddock.record.layout import Home
+from paddock.record.manifest import manifest_path
 from paddock.record.scan import header, journal_files
 
 NEXT = "next"
@@ -26,6 +27,7 @@ class Crew(NamedTuple):
 
     seen: Mapping[str, Seen]
     busy: int  # tasks that live workers run
+    gpus_free: int = 0  # the most that one of them has left
 
     @property
     def alive(self) -> list[Seen]:
@@ -60,46 +62,64 @@ class Status(NamedTuple):
     sure: bool
 
 
-def status(queue: DirectoryQueue, limit: int | None = None) -> Status:
-    """Of the waiting tasks the first `limit` in the order in which they are taken."""
-    found = snapshot(queue)
-    counts = Counter(entry.state for entry in found.entries)
-    running = sorted((e for e in found.entries if e.state == ACTIVE), key=lambda e: e.id)
+def status(queue: DirectoryQueue, limit: int | None = None, home: Home | None = None) -> Status:
+    """Of the waiting tasks the first `limit` in the order in which they are taken. The home is where their code is."""
+    listing = queue.list(IN_ORDER)
+    places = {place.id: place for place in listing.places}  # of a hundred thousand only a few are looked at closely
+    by_state: dict[str, list[Place]] = {state: [] for state in STATES}
+    for place in places.values():
+        by_state[place.state].append(place)
     seen = {worker.name: worker for worker in workers(queue)}
     # A stopped task keeps its slot; a check takes none.
-    slots = (ACTIVE, PAUSED)
-    busy = sum(e.state in slots and e.worker in seen and seen[e.worker].state == ALIVE for e in found.entries)
-    crew = Crew(seen, busy)
-    known = found.by_id()
-    line = [known[place.id] for place in order(e.place for e in found.entries if e.state in (QUEUED, CHECKING))]
-    held = sorted((e for e in found.entries if e.state == PAUSED), key=lambda e: e.id)
-    waiting = explain(list(islice([*line, *held], limit)), known, crew)
+    begun = [Entry(queue, place) for state in (ACTIVE, PAUSED) for place in by_state[state] if place.token]
+    busy = sum(entry.worker in seen and seen[entry.worker].state == ALIVE for entry in begun)
+    crew = Crew(seen, busy, _most_free_gpus(seen.values(), begun))
+    line = first([*by_state[QUEUED], *by_state[CHECKING]], limit)
+    line += sorted(by_state[PAUSED], key=lambda place: place.id)[: None if limit is None else limit - len(line)]
     return Status(
         queue,
-        {state: counts[state] for state in STATES},
+        {state: len(by_state[state]) for state in STATES},
         crew,
-        running,
-        waiting,
-        len(line) + len(held) - len(waiting),
-        found.strangers,
-        found.sure,
+        [Entry(queue, place) for place in sorted(by_state[ACTIVE], key=lambda place: place.id)],
+        explain([Entry(queue, place) for place in line], places, crew, home),
+        sum(len(by_state[state]) for state in (QUEUED, CHECKING, PAUSED)) - len(line),
+        listing.strangers,
+        listing.sure,
     )
 
 
-def explain(entries: Sequence[Entry], known: Mapping[str, Entry], crew: Crew) -> list[Waits]:
+def _most_free_gpus(seen: Iterable[Seen], begun: Sequence[Entry]) -> int:
+    most = 0
+    for worker in seen:
+        if worker.state == ALIVE and worker.gpus:
+            taken = sum(e.file.task.gpus for e in begun if e.worker == worker.name and e.file is not None)
+            most = max(most, len(worker.gpus) - taken)
+    return most
+
+
+def first(places: Sequence[Place], limit: int | None) -> list[Place]:
+    """Those that are taken first."""
+    if limit is None or len(places) <= limit:
+        return order(places)
+    return heapq.nsmallest(limit, places, key=lambda place: (-place.priority, place.id))
+
+
+def explain(entries: Sequence[Entry], known: Mapping[str, Place], crew: Crew, home: Home | None = None) -> list[Waits]:
     """Why each of these waits, given in the order in which they are taken."""
     found = []
     free = crew.slots - crew.busy
     for entry in entries:
-        why = _obstacle(entry, known, crew)
-        if not why:
+        why = _obstacle(entry, known, crew) or _lost_code(entry, home)
+        if not why and entry.file is not None and entry.file.task.gpus > crew.gpus_free:
+            why = f"needs {entry.file.task.gpus} GPUs at once; {crew.gpus_free} are free"
+        elif not why:
             why = NEXT if free > 0 else f"all {crew.slots} slots are busy" if crew.slots != 1 else "the slot is busy"
             free -= 1
         found.append(Waits(entry, why))
     return found
 
 
-def _obstacle(entry: Entry, known: Mapping[str, Entry], crew: Crew) -> str:
+def _obstacle(entry: Entry, known: Mapping[str, Place], crew: Crew) -> str:
     if entry.state == PAUSED:
         return _paused(entry, crew)
     if entry.state == CHECKING and entry.file is not None and crew.fate(entry.worker) == ALIVE:
@@ -108,7 +128,7 @@ def _obstacle(entry: Entry, known: Mapping[str, Entry], crew: Crew) -> str:
         return owned(entry, crew)
     if entry.file is None:
         return entry.trouble or "just taken"
-    return _dependencies(entry.file.task, known) or _room(entry.file.task, crew) or _check(entry.file.task)
+    return _dependencies(entry.queue, entry.file.task, known) or _room(entry.file.task, crew) or _check(entry.file.task)
 
 
 def _paused(entry: Entry, crew: Crew) -> str:
@@ -136,7 +156,7 @@ def _said(fate: str, crew: Crew, worker: str) -> str:
     return "has no file any more"
 
 
-def _dependencies(task: Task, known: Mapping[str, Entry]) -> str:
+def _dependencies(queue: DirectoryQueue, task: Task, known: Mapping[str, Place]) -> str:
     if not task.after:
         return ""
     states = {d.task: known[d.task].state for d in task.after if d.task in known}
@@ -146,9 +166,9 @@ def _dependencies(task: Task, known: Mapping[str, Entry]) -> str:
     if verdict.ready:
         return ""
     open_ = [d.task for d in task.after if states[d.task] not in ("done", "failed")]
-    first, state = known[open_[0]], states[open_[0]]
+    parent, state = Entry(queue, known[open_[0]]), states[open_[0]]
     more = f", and {len(open_) - 1} more" if len(open_) > 1 else ""
-    return f"after {first.name or first.id}, which is {state}{more}"
+    return f"after {parent.name or parent.id}, which is {state}{more}"
 
 
 def _room(task: Task, crew: Crew) -> str:
@@ -161,6 +181,17 @@ def _room(task: Task, crew: Crew) -> str:
     if task.workers > crew.slots:
         return f"needs {task.workers} workers at once; there is room for {crew.slots}"
     return ""
+
+
+def _lost_code(entry: Entry, home: Home | None) -> str:
+    code = entry.file.task.code if entry.file is not None else ""
+    if not code or home is None:
+        return ""
+    try:
+        here = os.path.exists(manifest_path(home, code))
+    except PaddockError as error:  # somebody has edited it
+        return error.message
+    return "" if here else f"its code ({code[:12]}) is not in {home.path}"
 
 
 def _check(task: Task) -> str:

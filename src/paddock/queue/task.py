@@ -190,6 +190,18 @@ def read(data: bytes, file_name: str) -> TaskFile:
     return TaskFile(task, fence, attempts)
 
 
+def name_in(head: bytes) -> str:
+    """The name alone, from the beginning of a file, where it is the second line or so."""
+    if not head.startswith(MAGIC.encode()):
+        return ""
+    for line in head.decode("utf-8", "surrogateescape").split("\n")[1:]:
+        if line.startswith("name:"):
+            return _text(line[5:].strip())
+        if line.startswith("===="):
+            break
+    return ""
+
+
 def _split(text: str, fence: str) -> tuple[str, list[tuple[str, str]]]:
     """The header, and (kind, body) for each section. A body loses the one line end that precedes the next marker."""
     header: list[str] = []

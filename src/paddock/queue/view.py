@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import pwd
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paddock import settings
+from paddock import files, settings
 from paddock.errors import Damaged
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place
-from paddock.queue.task import TaskFile
+from paddock.queue.task import TaskFile, name_in
 from paddock.record.layout import Home, find_home
 
 # In the order a task goes through them: one that moves on between two listings is seen at least once, and where it is
 # now rather than where it was.
 IN_ORDER = (QUEUED, PAUSED, CHECKING, ACTIVE, FAILED, DONE)
+_HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Entry:
     def _content(self) -> tuple[TaskFile | None, str]:
         try:
             if not self.queue.is_trusted(self.place):
-                return None, f"its file is {_owner(self.queue.file(self.place))}'s, whom this queue does not know"
+                return None, _distrust(self.queue.file(self.place))
             return self.queue.read(self.place), ""
         except Damaged as error:
             return None, str(error)
@@ -69,9 +71,15 @@ class Entry:
         """Why there is no task in the file, as a sentence."""
         return self._content[1]
 
-    @property
+    @cached_property
     def name(self) -> str:
-        return self.file.task.name if self.file else ""
+        """Without the rest of the file: somebody may look for one name among a hundred thousand."""
+        if "_content" in self.__dict__:
+            return self.file.task.name if self.file else ""
+        try:
+            return name_in(files.read_from(self.queue.file(self.place), 0, _HEAD_BYTES))
+        except OSError:
+            return ""
 
     @property
     def command(self) -> str:
@@ -114,12 +122,13 @@ def tasks(queue: str | os.PathLike[str] | None = None, *, home: Any = None) -> l
     return sorted(snapshot(found).entries, key=lambda entry: entry.id)
 
 
-def _owner(path: Path) -> str:
+def _distrust(path: Path) -> str:
+    """Why no worker runs what this file says."""
+    found = os.lstat(path)
+    if not stat.S_ISREG(found.st_mode):
+        return "it is no plain file, and is left alone"
     try:
-        uid = os.lstat(path).st_uid
-    except OSError:
-        return "somebody else"
-    try:
-        return pwd.getpwuid(uid).pw_name
+        owner = pwd.getpwuid(found.st_uid).pw_name
     except KeyError:
-        return f"user {uid}"
+        owner = f"user {found.st_uid}"
+    return f"it belongs to somebody else ({owner}), and is left alone"
