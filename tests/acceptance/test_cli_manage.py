@@ -150,7 +150,7 @@ def test_the_task_of_a_dead_worker_can_be_cancelled_when_nobody_else_is_there(pr
     process.wait()
     (found,) = program("status", "--json").json["queues"]
     assert found["running"][0]["worker_state"] == "dead"
-    assert "(dead)" in program("status").out
+    assert "dead: " in program("status").out
     assert program("cancel", task).code == 0
     assert names(program, "active") == names(program, ".cancelled") == []
     (run,) = program("ls", "--json").json["runs"]
@@ -309,3 +309,10 @@ def test_a_worker_tells_of_failures_and_of_a_drained_queue_and_its_tasks_see_no_
     (program.cwd / "paddock.toml").write_text("[notify]\ncomand = 3\n")
     refused = program("worker", "--no-persist")
     assert (refused.code, "Did you mean 'command'?" in refused.err) == (2, True)
+
+
+def test_cancel_says_who_waits_for_what_is_cancelled(program: Any) -> None:
+    parent = submit(program, "true", "--name", "parent")
+    submit(program, "true", "--after", parent, "--name", "child")
+    found = program("cancel", "parent")
+    assert found.code == 0 and "1 task waits for what is cancelled, and will fail: child." in found.err

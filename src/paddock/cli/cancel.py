@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import click
 
@@ -11,11 +12,14 @@ from paddock.cli.ordered import obey, tell
 from paddock.cli.queued import open_to_change, selection_options
 from paddock.compare.text import many
 from paddock.queue import cancelling
-from paddock.queue.lifecycle import Place
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lifecycle import CHECKING, PAUSED, QUEUED, Place
 from paddock.queue.orders import CANCEL
 from paddock.queue.selection import Selection
 from paddock.queue.submission import parse_seconds
+from paddock.queue.view import Entry, snapshot
 
+_LOOKED_AT = 2000  # waiting tasks
 _HELP = """Take tasks out of the queue. What runs is killed with all its processes; cancel waits until none is left.
 
 \b
@@ -45,7 +49,8 @@ def cancel(
 ) -> None:
     seconds = parse_seconds(timeout)
     found = open_to_change(session, queue)
-    done = obey(session, found, CANCEL, Selection(words, regex, states, everything), yes=yes)
+    warn = functools.partial(_warn, session, found)
+    done = obey(session, found, CANCEL, Selection(words, regex, states, everything), yes=yes, warn=warn)
     owned = [one.step.after for one in done if one.step.after is not None]
     left = cancelling.wait_until_over(
         found, owned, 0.0 if no_wait else seconds, functools.partial(_end_what_is_left, session)
@@ -57,6 +62,23 @@ def cancel(
             f"{many(len(left), 'task')} not confirmed yet by {', '.join(names)}. Nobody takes them any more; a worker "
             "that lives ends them when it sees it, and one that cannot reach the disk ends them by itself."
         )
+
+
+def _warn(session: Session, queue: DirectoryQueue, entries: Sequence[Entry]) -> None:
+    """Whom it will hurt. Not among so many that looking takes longer than the cancellation."""
+    waiting = snapshot(queue, (QUEUED, PAUSED, CHECKING)).entries
+    if len(waiting) > _LOOKED_AT or not session.out.human:
+        return
+    ids = {entry.id for entry in entries}
+    hurt = [
+        entry
+        for entry in waiting
+        if entry.id not in ids and entry.file and any(d.task in ids for d in entry.file.task.after)
+    ]
+    if hurt:
+        names = ", ".join(entry.name or entry.id for entry in hurt[:3]) + (", ..." if len(hurt) > 3 else "")
+        waits = "waits" if len(hurt) == 1 else "wait"
+        session.out.note(f"{many(len(hurt), 'task')} {waits} for what is cancelled, and will fail: {names}.")
 
 
 def _end_what_is_left(session: Session, place: Place) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from paddock.cli.command import Session
@@ -30,9 +30,10 @@ def obey(
     *,
     yes: bool,
     priority: int | None = None,
+    warn: Callable[[Sequence[Entry]], None] = lambda entries: None,
 ) -> list[Done]:
     """Do it to every task that is meant. Nothing is done unless it can be done to each task that was named; what
-    changes hands meanwhile is left out, and said."""
+    changes hands meanwhile is left out, and said. `warn` is called before the question."""
     entries = chosen(session, queue, selection, FROM[order])
     if selection.words:
         for entry in entries:
@@ -43,6 +44,7 @@ def obey(
             raise NotFound(f"No task fits that is {' or '.join(FROM[order])}.")
     for entry in entries[:_NAMED]:
         _ = entry.title  # read now: a cancelled task has no file any more
+    warn(entries)
     ask_about(session.out, entries, selection, yes, order.capitalize())
     done, refused = [], []
     for entry in entries:

@@ -97,7 +97,7 @@ def _print_running(session: Session, one: Status, now: float, where: str) -> Non
     rows: list[list[Cell]] = []
     for entry in one.running:
         fate = one.crew.fate(entry.worker)
-        worker: Cell = entry.worker if fate == ALIVE else (f"{entry.worker} ({fate})", "red")
+        worker: Cell = entry.worker if fate == ALIVE else (f"{fate}: {entry.worker}", "red")
         elapsed = span(max(0.0, now - started(entry, session.home)))
         rows.append([(entry.id, "bold"), entry.title, worker, str(entry.attempt), elapsed])
     if rows:
@@ -133,11 +133,12 @@ def _print_remarks(session: Session, one: Status) -> None:
         out.note(f"{one.queue.base / path} is no task, and is left alone.")
     if len(one.strangers) > 5:
         out.note(f"{len(one.strangers) - 5} more files in {one.queue.base} are no tasks.")
-    if not one.crew.alive and one.counts["queued"]:
-        out.note(f"No worker of {name} is alive: `paddock worker {name}` starts one.")
     stuck = sum(1 for entry in one.running if one.crew.fate(entry.worker) != ALIVE)
     if stuck:
-        out.note(f"{many(stuck, 'task')} of workers that are not alive: a live worker takes them over.")
+        whose = "a worker that is" if stuck == 1 else "workers that are"
+        out.note(f"{many(stuck, 'task')} of {whose} not alive: a live worker takes over.")
+    if not one.crew.alive and (stuck or one.counts["queued"]):
+        out.note(f"No worker of {name} is alive: `paddock worker {name}` starts one.")
 
 
 def _as_json(session: Session, one: Status, now: float) -> dict[str, Any]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,3 +100,47 @@ def test_when_the_other_disk_refuses_everything_is_let_go_of_where_it_is(
         transfer(source, target, entries)
     assert len(paths(target)) == 1 and len(paths(source)) == 2
     assert sorted(paths(source) + paths(target)) == ["queued/a", "queued/b", "queued/c"]
+
+
+def killed_at(step: int, source: DirectoryQueue, target: DirectoryQueue) -> bool:
+    """Move everything in a process that kills itself at its n-th look at or change of a file; False when it came to
+    its end before that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a fork beside threads, which this child does not need
+        child = os.fork()
+    if child == 0:
+        count = [0]
+
+        def hook(event: str, arguments: object) -> None:
+            if event in ("open", "os.rename", "os.remove", "os.listdir"):
+                count[0] += 1
+                if count[0] == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        entries = snapshot(source).entries
+        sys.addaudithook(hook)
+        transfer(source, target, entries)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_killed_at_any_moment_nothing_is_lost_and_nothing_can_run_in_both(
+    source: DirectoryQueue, target: DirectoryQueue
+) -> None:
+    step = 1
+    while True:
+        for queue in (source, target):
+            for place in queue.list().places:
+                queue.file(place).unlink()
+        put(source, "a", "b")
+        more = killed_at(step, source, target)
+        for task in ("a", "b"):
+            here = [p for q in (source, target) for p in q.list().places if p.id == task]
+            assert here, f"{task} is lost after step {step}"
+            free = [p for p in here if p.token is None]
+            assert len(free) <= 1 and (not free or len(here) == 1), f"{task} could run twice after step {step}: {here}"
+        if not more:
+            break
+        step += 1
+    assert step > 5 and paths(target) == ["queued/a", "queued/b"]
