@@ -22,6 +22,7 @@ from paddock.work.waiting import Candidate, Waiting
 
 FRESH_SECONDS = 1.0  # how long a success counts, for tasks that wait for the same
 FIRST_SECONDS, MOST_SECONDS = 1.0, 30.0  # how long a failed check rests before it is tried again
+EACH_SECONDS = 0.1  # that many times the number of different checks: of thousands each rests longer
 TIMEOUT_SECONDS = 60.0
 AT_ONCE, SLOW_AT_ONCE, SLOW_SECONDS = 4, 32, 1.0  # those that take long, and so only wait, leave room for others
 
@@ -138,7 +139,8 @@ class Checks:
                 self._waiting.again(name)
             check.names.clear()
             return held
-        check.rest = min(check.rest * 2, MOST_SECONDS) or FIRST_SECONDS
+        rest = min(check.rest * 2, MOST_SECONDS) or FIRST_SECONDS
+        check.rest = max(rest, EACH_SECONDS * sum(bool(c.names) or c.runs for c in self._known.values()))
         check.due = now + check.rest
         if check.names:
             self._schedule(check)

@@ -22,6 +22,7 @@ WORKERS = "workers"
 ORDER = (QUEUED, PAUSED, CHECKING, ACTIVE, FAILED, DONE, WORKERS)
 POLL_SECONDS = 1.0  # between two looks at a directory's time, where the kernel does not tell
 LISTEN_SECONDS = 30.0  # between two listings to be safe, where it does
+DELAY_SECONDS = 2.0  # at most, between two listings of a directory that changes all the time and takes long to list
 SETTLED_SECONDS = 2.0  # a listing so soon after a change may have missed another with the same time stamp
 THRIFT = 300  # listings to be safe take at most one part in so many of the time
 
@@ -123,6 +124,8 @@ class Mirror:
             return True
         if self._wake.fd >= 0 or now - listed.looked < POLL_SECONDS * 0.9:
             return False
+        if now - listed.at < min(10 * listed.cost, DELAY_SECONDS):
+            return False  # a long queue that always changes must not be all that we do
         listed.looked = now
         stamp = self._stamp(directory)
         if stamp != listed.stamp:
@@ -151,12 +154,12 @@ class Mirror:
             found = {name for name in os.listdir(self._paths[directory]) if not name.startswith(".")}
         except OSError:
             return []  # nothing is known, so nothing has changed
-        gone, new = listed.names - found, found - listed.names
-        listed.names = found
-        listed.owned = {name for name in found if "~" in name}
-        listed.odd = {task for name in found if (task := task_id(name)) != name}
+        changes = [Change(directory, name, False) for name in listed.names - found]
+        changes += [Change(directory, name, True) for name in found - listed.names]
+        for change in changes:
+            self._apply(change)
         listed.cost = time.perf_counter() - began
-        return [Change(directory, name, False) for name in gone] + [Change(directory, name, True) for name in new]
+        return changes
 
     def close(self) -> None:
         self._wake.close()

@@ -1,0 +1,45 @@
+"""What a worker has, and what is left of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddock.errors import UsageError
+from paddock.queue.task import Task
+from paddock.work.slots import Slots, from_options, visible
+
+
+def test_gpus_are_given_out_and_come_back() -> None:
+    free = Slots(2, ("0", "1", "2"))
+    two = Task(id="a", command="x", gpus=2)
+    left, given = free.take(two)
+    assert (left, given) == (Slots(1, ("2",)), ("0", "1"))
+    assert not left.fits(two)
+    assert left.fits(Task(id="b", command="x", gpus=1))
+    assert left.give_back(two, given) == free
+
+
+def test_cores_and_memory_count_only_where_somebody_said_how_much_there_is() -> None:
+    big = Task(id="a", command="x", cpus=8, mem=1 << 40)
+    assert Slots(1, ()).fits(big)
+    free = Slots(4, (), cpus=8, mem=1 << 30)
+    assert not free.fits(big)
+    half = Task(id="b", command="x", cpus=4, mem=1 << 29)
+    left, _ = free.take(half)
+    assert left == Slots(3, (), cpus=4, mem=1 << 29)
+    assert not left.take(half)[0].fits(Task(id="c", command="x", cpus=1))
+    assert left.give_back(half, ()) == free
+
+
+def test_as_many_slots_as_gpus_unless_told() -> None:
+    assert from_options("0,1", None, {}) == Slots(2, ("0", "1"))
+    assert from_options(None, None, {"CUDA_VISIBLE_DEVICES": "3,4"}) == Slots(1, ("3", "4"))
+    assert from_options("0,1", 3, {}).tasks == 3
+    with pytest.raises(UsageError, match="twice"):
+        from_options("1,1", None, {})
+
+
+def test_a_task_sees_its_gpus_and_no_others() -> None:
+    assert visible(Task(id="a", command="x", gpus=1), ("2",), 4) == "2"
+    assert visible(Task(id="a", command="x"), (), 4) == ""
+    assert visible(Task(id="a", command="x"), (), 1) is None
