@@ -67,7 +67,8 @@ def worker(
         one_task=one_task,
         persist=not no_persist,
         drain=drain,
-        until=_seconds_left(until),
+        until=parse_seconds(until),
+        end=_seconds_left(),
         grace=parse_seconds(grace),
         liveness=_liveness(given),
         notify=notify.load(),
@@ -91,10 +92,8 @@ def _room(slots: Slots) -> str:
     return f"{slots.tasks} at once" + (f", GPUs {','.join(slots.gpus)}" if slots.gpus else "")
 
 
-def _seconds_left(until: str | None) -> float:
-    """What was asked for, else what is left of the Slurm job; 0 is for ever."""
-    if until:
-        return parse_seconds(until)
+def _seconds_left() -> float:
+    """Until Slurm takes the machine away; 0 is never."""
     try:
         end = float(os.environ["SLURM_JOB_END_TIME"])
     except (KeyError, ValueError):
