@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -201,16 +203,26 @@ def header(path: Path | str, packed: bool = False) -> dict[str, Any]:
 
 
 def records_of(directory: Path | str, kinds: tuple[str, ...]) -> list[dict[str, Any]]:
-    """All records of some kinds, in order of time. Rows are passed over without being decoded."""
+    """All records of some kinds, the last word last: by attempt, whatever the clocks say, then by time; what a person
+    said comes after all attempts. Rows are passed over without being decoded."""
     starts = tuple(f'{{"k":"{kind}"'.encode() for kind in kinds)
-    found: list[dict[str, Any]] = []
+    found: list[tuple[float, float, dict[str, Any]]] = []
     for file in journal_files(directory):
+        about = header(file.path, file.packed)
+        attempt = math.inf if about.get("role") == "annotation" else max(_number(about.get("attempt")), 1.0)
         for line in _lines(file):
             if line.startswith(starts):
                 value = wire.read_line(line)
                 if isinstance(value, dict):
-                    found.append(value)
-    return sorted(found, key=lambda record: float(record.get("t") or 0))
+                    found.append((attempt, _number(value.get("t")), value))
+    return [record for _, _, record in sorted(found, key=itemgetter(0, 1))]
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value) if type(value) in (int, float) else 0.0
+    except OverflowError:
+        return 0.0
 
 
 def _lines(file: JournalFile) -> Iterator[bytes]:

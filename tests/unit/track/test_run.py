@@ -221,6 +221,18 @@ def test_a_resumed_run_knows_what_was_set_before() -> None:
         assert again.summary["best"] == 5
 
 
+def test_what_a_later_attempt_set_counts_whatever_its_clock_said(monkeypatch) -> None:
+    for attempt, now in enumerate([5000.0, 3000.0, 4000.0], 1):  # the second one's host is behind
+        monkeypatch.setattr("paddock.record.journal.time", lambda now=now: now)
+        with paddock.init(id="clocks", resume="allow") as run:
+            if attempt == 3:
+                assert (run.config.lr, run.summary["best"], run.notes) == (2, 2, "attempt 2")
+                break
+            run.config.update({"lr": attempt}, allow_val_change=True)
+            run.summary["best"] = attempt
+            run.notes = f"attempt {attempt}"
+
+
 def test_names_that_no_encoding_holds_do_not_raise(read) -> None:
     run = paddock.init()
     run.mark("bad \udcff", {"x": object()})
