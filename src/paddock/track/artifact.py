@@ -1,7 +1,7 @@
 """Artifacts: versioned sets of files, found again by name.
 
-The files lie with the run that made them. `<home>/artifacts/<name>/v<N>.json` says which run that is; it is written
-once, so two runs that log the same name at the same moment get two versions.
+The files lie with the run that made them; which run that is, and which version, the artifact's shelf says. Two runs
+that log the same name at the same moment get two versions. What has the content of an earlier version is that version.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from paddock.errors import NotFound, UsageError
 from paddock.record.layout import Home, RunDirectory
 from paddock.track.media import Media
 from paddock.track.saving import copy
+from paddock.track.shelf import Shelf
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 Append = Callable[[dict[str, Any]], None]
@@ -124,15 +125,17 @@ class Artifact:
 def log_artifact(
     home: Home, directory: RunDirectory, artifact: Artifact, aliases: Iterable[str] | None, append: Append
 ) -> Artifact:
+    shelf = Shelf(home, artifact.name)
+    known, held = _stored(shelf, artifact)
     target = directory.files / "artifacts" / artifact.name / os.urandom(4).hex()
-    listing: dict[str, Any] = {}
-    for name, source in sorted(artifact._files.items()):
-        destination = target / name
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        copy(source, destination)
-        listing[name] = {"size": destination.stat().st_size, "digest": _digest(destination)}
-    listing |= {name: {"reference": uri} for name, uri in artifact._references.items()}
-    artifact.digest = hashlib.sha256(wire.dumps(listing)).hexdigest()
+    if directory.id in held:
+        target = held[directory.id]
+    elif known:  # the same bytes under a second name, which stays when the run that logged it first is removed
+        _fill(target, artifact._files, next(iter(held.values())))
+    else:
+        _fill(target, artifact._files)
+    listing = known["files"] if known else _listing(artifact, {name: target / name for name in artifact._files})
+    artifact.digest = _digest_of(listing)
     artifact.path = target
     entry = {
         "name": artifact.name,
@@ -146,63 +149,83 @@ def log_artifact(
         "path": str(target.relative_to(directory.path)),
         "created": round(time.time(), 6),
     }
-    artifact.version = _claim_version(home, artifact.name, entry)
+    if known:
+        artifact.version = known["version"]
+        shelf.add_again(artifact.version, entry)
+    else:
+        artifact.version = shelf.add(entry)
     append({"k": "artifact", **entry, "version": artifact.version})
     return artifact
 
 
-def _claim_version(home: Home, name: str, entry: dict[str, Any]) -> str:
-    shelf = home.path / "artifacts" / name
-    shelf.mkdir(parents=True, exist_ok=True)
-    number = max(_versions(shelf), default=-1) + 1
-    while not files.write_once(shelf / f"v{number}.json", wire.dumps({**entry, "version": f"v{number}"})):
-        number += 1
-    return f"v{number}"
+def _stored(shelf: Shelf, artifact: Artifact) -> tuple[dict[str, Any], dict[str, Path]]:
+    """The version that has this very content, and who holds its files. What has other names or sizes is not read."""
+    listing: dict[str, Any] = {}
+    for entry in shelf.like(artifact.type, {name: path.stat().st_size for name, path in artifact._files.items()}):
+        listing = listing or _listing(artifact, artifact._files)
+        if entry.get("digest") == _digest_of(listing) and (held := dict(shelf.held(entry))):
+            return entry, held
+    return {}, {}
 
 
-def _versions(shelf: Path) -> list[int]:
-    found = (re.fullmatch(r"v(\d+)\.json", entry.name) for entry in files.entries(shelf))
-    return sorted(int(match[1]) for match in found if match)
+def _fill(target: Path, sources: dict[str, Path], held: Path | None = None) -> None:
+    for name, source in sorted(sources.items()):
+        destination = target / name
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        if held is None or not _linked(held / name, destination):
+            copy(source, destination)
+
+
+def _linked(held: Path, destination: Path) -> bool:
+    try:
+        os.link(held, destination)
+    except OSError:  # no hard links here, or just removed
+        return False
+    return True
+
+
+def _listing(artifact: Artifact, paths: dict[str, Path]) -> dict[str, Any]:
+    files = {n: {"size": path.stat().st_size, "digest": _digest(path)} for n, path in sorted(paths.items())}
+    return files | {name: {"reference": uri} for name, uri in sorted(artifact._references.items())}
+
+
+def _digest_of(listing: dict[str, Any]) -> str:
+    return hashlib.sha256(wire.dumps(listing)).hexdigest()
 
 
 def use_artifact(home: Home, wanted: Any, append: Append) -> Artifact:
     if isinstance(wanted, Artifact):
         wanted = f"{wanted.name}:{wanted.version}"
     name, _, which = str(wanted).rpartition("/")[2].partition(":")
-    shelf = home.path / "artifacts" / name
-    versions = _versions(shelf) if _NAME.fullmatch(name) else []
+    shelf = Shelf(home, name)
+    versions = shelf.versions() if _NAME.fullmatch(name) else []
     if not versions:
         known = sorted(entry.name for entry in files.entries(home.path / "artifacts"))
         raise NotFound(
             f"There is no artifact {name!r} in {home.path}.", hint=f"There are: {', '.join(known) or 'none'}."
         )
-    entry = _choose(shelf, versions, which or "latest")
+    entry = shelf.find(which or "latest")
     if entry is None:
         raise NotFound(
             f"The artifact {name!r} has no version or alias {which!r}.", hint=f"It has v0 to v{versions[-1]}."
         )
     found = Artifact(name, entry["type"], entry.get("description"), entry.get("metadata"))
     found.version, found.digest = entry["version"], entry["digest"]
-    found.path = home.run(entry["run"]).path / entry["path"]
+    run_id, found.path = next(shelf.held(entry), ("", None))
+    if found.path is None:
+        raise _gone(shelf, entry)
     found._references = {n: f["reference"] for n, f in entry["files"].items() if "reference" in f}
-    append({"k": "use", "name": name, "version": found.version, "run": entry["run"], "digest": found.digest})
+    append({"k": "use", "name": name, "version": found.version, "run": run_id, "digest": found.digest})
     return found
 
 
-def _choose(shelf: Path, versions: list[int], which: str) -> dict[str, Any] | None:
-    for number in reversed(versions):
-        if which in ("latest", f"v{number}"):
-            return _read(shelf, number)
-        if not re.fullmatch(r"v\d+", which):
-            entry = _read(shelf, number)
-            if which in entry.get("aliases", ()):
-                return entry
-    return None
-
-
-def _read(shelf: Path, number: int) -> dict[str, Any]:
-    found: dict[str, Any] = wire.loads(files.read_from(shelf / f"v{number}.json", 0))
-    return found
+def _gone(shelf: Shelf, entry: dict[str, Any]) -> NotFound:
+    others = [e["version"] for n in shelf.versions() if (e := shelf.find(f"v{n}")) and next(shelf.held(e), None)]
+    return NotFound(
+        f"The files of the artifact {entry['name']}:{entry['version']} are gone: the run {entry['run']} that logged it"
+        " was removed, or they were.",
+        hint=f"Still there: {', '.join(others[-10:])}." if others else "No other version is left either.",
+    )
 
 
 def _inside(name: str) -> str:
