@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "wait": ("paddock.cli.wait", "Wait until tasks are over."),
     "workers": ("paddock.cli.workers", "Who works on the queues, and on what; --stop ends one."),
     "clean": ("paddock.cli.clean", "Remove old task files and leftovers from a queue, after asking."),
+    "watch": ("paddock.cli.watch", "Evaluate every checkpoint of a directory, once, when it is complete."),
     "run": ("paddock.cli.run", "Run a script and record it."),
     "ls": ("paddock.cli.ls", "List runs."),
     "show": ("paddock.cli.show", "Everything about one run."),

@@ -87,6 +87,8 @@ def make_task(
     env: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
     n_workers: int = 1,
+    id: str = "",
+    parent: str | None = None,
     **more: Any,
 ) -> Task:
     """The task as it will be written; every wrong argument is a sentence, and nothing has been written yet."""
@@ -102,7 +104,7 @@ def make_task(
     if not isinstance(n_workers, int) or n_workers < 1:
         raise UsageError(f"n_workers={n_workers!r} is no count of workers.", hint="It is 1 or more.")
     return Task(
-        id=new_task_id(),
+        id=id or new_task_id(),
         command=cmd,
         check=check,
         after=tuple(dict.fromkeys((*found, *after))),
@@ -115,7 +117,7 @@ def make_task(
         workers=n_workers,
         submitted=round(time.time(), 6),
         user=_user(),
-        parent=os.environ.get("PADDOCK_RUN_ID", ""),
+        parent=os.environ.get("PADDOCK_RUN_ID", "") if parent is None else parent,
         **more,
     )
 

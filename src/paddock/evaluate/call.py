@@ -1,0 +1,119 @@
+"""One evaluation, as the task that it is: `python -m paddock.evaluate.call WATCH KEY`.
+
+The evaluator gets the checkpoint's own path, or that of the pinned content when its name is gone. What it returns and
+logs goes to its own run, and to the training run at the checkpoint's step. A checkpoint that was changed meanwhile has
+no score: its new content is found and evaluated by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from paddock.evaluate import results, training
+from paddock.evaluate.evaluator import load
+from paddock.evaluate.fingerprint import fingerprint
+from paddock.evaluate.ledger import DONE, FAILED, MISSED, VOID, Finding, Ledger, Result
+from paddock.evaluate.look import look
+from paddock.evaluate.pin import unpin
+from paddock.evaluate.values import values_of
+from paddock.record.layout import Home
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["--check"]:
+        load(arguments[1])
+        return 0
+    ledger, key = Ledger(Path(arguments[0])), arguments[1]
+    finding = ledger.finding(key)
+    if finding is None:
+        sys.stderr.write(f"The ledger {ledger.path} has no checkpoint {key}.\n")
+        return 2
+    path = _available(finding)
+    if not path:
+        why = "it was deleted or changed before it could be evaluated"
+        sys.stderr.write(f"{finding.path}: {why}\n")
+        ledger.put_result(key, Result(state=MISSED, reason=why, ended=time.time()))
+        unpin(finding.pin)
+        return 0
+    return _evaluate(ledger, finding, path)
+
+
+def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
+    from paddock.track.start import init
+
+    config = {"checkpoint": finding.path, "step": finding.step, "evaluator": finding.evaluator}
+    run = init(job_type="eval", config=config, parent=finding.run or None)
+    try:
+        found = _call(finding, path, run.path)
+    except BaseException as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        ledger.put_result(finding.key, Result(state=FAILED, reason=why, ended=time.time()))
+        raise
+    if not _available(finding):
+        why = "it was changed while it was evaluated"
+        sys.stderr.write(f"{finding.path}: {why}\n")
+        ledger.put_result(finding.key, Result(state=VOID, reason=why, ended=time.time()))
+    else:
+        _record(ledger, finding, found, run)
+    unpin(finding.pin)
+    run.finish()
+    return 0
+
+
+def _call(finding: Finding, path: str, run: Path) -> Any:
+    if "function" in finding.call:
+        return load(finding.call["function"])(path)
+    out = run / "files" / "evaluation"
+    out.mkdir(parents=True, exist_ok=True)
+    words = {"path": path, "out": str(out), "step": "" if finding.step is None else str(finding.step)}
+    text = finding.call["command"]
+    for name, value in words.items():
+        text = text.replace(f"{{{name}}}", shlex.quote(value))
+    code = subprocess.run(["/bin/sh", "-c", text], check=False).returncode
+    if code:
+        raise RuntimeError(f"the command ended with exit code {code}")
+    return results.read(out)
+
+
+def _record(ledger: Ledger, finding: Finding, found: Any, run: Any) -> None:
+    """To the run of the evaluation, to the training run, and to the ledger: in this order, so that a result in the
+    ledger is one that was stored."""
+    values = values_of(found)
+    step = finding.step if finding.step is not None else 0
+    logged = {name: value for name, value in run.summary.items() if isinstance(value, (int, float))}
+    numbers = {**logged, **values.numbers}
+    if values.numbers:
+        run.log(dict(values.numbers), step=step)
+    for name, value in values.others.items():
+        run.summary[name] = value
+    if finding.run and numbers:
+        scores = {f"eval/{finding.evaluator}/{name}": value for name, value in numbers.items()}
+        note = {"checkpoint": finding.path, "run": run.id, "evaluator": finding.evaluator, "key": finding.key}
+        training.write_points(Home(Path(os.environ["PADDOCK_RUN_HOME"])), finding.run, scores, step, note)
+    ledger.put_result(finding.key, Result(state=DONE, values=numbers, ended=time.time()))
+
+
+def _available(finding: Finding) -> str:
+    """Where the very content that was found can be read now."""
+    for path in (finding.path, finding.pin):
+        here = look(path) if path else None
+        if here is not None and fingerprint(here) == finding.fingerprint:
+            return path
+    return ""
+
+
+if __name__ == "__main__":
+    from paddock.errors import PaddockError
+
+    try:
+        code = main(sys.argv[1:])
+    except PaddockError as error:
+        sys.stderr.write(f"paddock: {error}\n")
+        code = 2
+    sys.exit(code)

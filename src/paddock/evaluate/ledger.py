@@ -1,0 +1,108 @@
+"""What was found, and what became of it: one file for each content and evaluator, put there once.
+
+    watches/<id>/watch.json                    the directory that is watched
+    watches/<id>/ledger/<key>.json             a checkpoint was found: whoever puts this file submits its evaluation
+    watches/<id>/ledger/<key>.submitted        its task is in the queue
+    watches/<id>/ledger/<key>.result           what became of it
+
+The key is a hash of the evaluator and the checkpoint's content, and so is the task's id. So a watcher that dies between
+two of these steps is finished by the next one, and two watchers on one directory never evaluate twice.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from paddock import files, wire
+from paddock.record.layout import Home
+
+T = TypeVar("T")
+FOUND, SUBMITTED, RESULT = ".json", ".submitted", ".result"
+DONE, FAILED, MISSED, VOID, SKIPPED = "done", "failed", "missed", "void", "skipped"
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """A checkpoint that is to be evaluated."""
+
+    key: str
+    evaluator: str  # its name
+    call: dict[str, Any]  # how it is called: {"function": "file.py:fn"} or {"command": "..."}
+    path: str
+    fingerprint: str
+    step: int | None = None
+    run: str = ""  # the training run
+    pin: str = ""  # a link to its content
+    found: float = 0.0
+
+    @property
+    def task(self) -> str:
+        return f"eval-{self.key}"
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    state: str
+    reason: str = ""
+    values: dict[str, Any] = {}
+    ended: float = 0.0
+
+
+class Ledger:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.directory = path / "ledger"
+
+    @classmethod
+    def of(cls, home: Home, directory: str) -> Ledger:
+        """The same for every watcher of a directory, whatever they call it."""
+        real = os.path.realpath(directory)
+        name = blake2b(os.fsencode(real), digest_size=8).hexdigest()
+        ledger = cls(home.path / "watches" / name)
+        ledger.directory.mkdir(parents=True, exist_ok=True)
+        files.write_once(ledger.path / "watch.json", wire.dumps({"v": 1, "directory": wire.text(real)}))
+        return ledger
+
+    def names(self) -> set[str]:
+        """Of all files: a listing, never a poll by name."""
+        return {entry.name for entry in files.entries(self.directory) if not entry.name.startswith(".")}
+
+    def put(self, finding: Finding) -> bool:
+        """True when this call was the one that put it."""
+        return files.write_once(self.directory / (finding.key + FOUND), wire.encode(finding))
+
+    def mark_submitted(self, key: str) -> None:
+        files.write_once(self.directory / (key + SUBMITTED), b"\n")
+
+    def put_result(self, key: str, result: Result) -> None:
+        """The last word counts: an evaluation may be run again by hand."""
+        files.replace(self.directory / (key + RESULT), wire.encode(result))
+
+    def finding(self, key: str) -> Finding | None:
+        raw = _read(self.directory / (key + FOUND))
+        return None if raw is None else _decoded(raw, Finding)
+
+    def result(self, key: str) -> Result | None:
+        raw = _read(self.directory / (key + RESULT))
+        return None if raw is None else _decoded(raw, Result)
+
+
+def key_of(evaluator: str, fingerprint: str) -> str:
+    return blake2b(f"{evaluator}\0{fingerprint}".encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _decoded(raw: bytes, kind: type[T]) -> T | None:
+    try:
+        return msgspec.convert(wire.loads(raw), kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError):  # somebody has edited it
+        return None

@@ -1,0 +1,86 @@
+"""What an evaluation program wrote, as metrics: lm-eval, lighteval, inspect, HELM, or any JSON with numbers in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from paddock import wire
+
+_MOST_BYTES = 256 << 20
+
+
+def read(out: Path) -> dict[str, Any]:
+    """The metrics of a file, or of the newest results below a directory; nothing when there are none."""
+    for path in _files(out):
+        try:
+            found = wire.loads(path.read_bytes())
+        except (OSError, wire.DecodeError, UnicodeDecodeError):
+            continue
+        metrics = metrics_of(found)
+        if metrics:
+            return metrics
+    return {}
+
+
+def _files(out: Path) -> list[Path]:
+    if out.is_file():
+        return [out]
+    found = [p for p in out.rglob("*.json") if p.is_file() and p.stat().st_size <= _MOST_BYTES]
+    # Results before samples and configs, the newest first.
+    return sorted(found, key=lambda p: ("result" not in p.name and p.name != "stats.json", -p.stat().st_mtime_ns))
+
+
+def metrics_of(found: Any) -> dict[str, Any]:
+    """By what the content looks like."""
+    if isinstance(found, list):
+        return _helm(found)
+    if not isinstance(found, Mapping):
+        return {}
+    results = found.get("results")
+    if isinstance(results, Mapping) and isinstance(results.get("scores"), list):
+        return _inspect(results["scores"])
+    if isinstance(results, Mapping):
+        return dict(_tasks(results))
+    return dict(_numbers(found, ""))
+
+
+def _tasks(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """lm-eval writes {task: {"acc,none": 0.5, "acc_stderr,none": 0.01, "alias": ...}}, lighteval the same without the
+    filter's name."""
+    for task, metrics in results.items():
+        for name, value in metrics.items() if isinstance(metrics, Mapping) else ():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                metric, _, filtered = name.partition(",")
+                yield f"{task}/{metric}" + (f"/{filtered}" if filtered not in ("", "none") else ""), value
+
+
+def _inspect(scores: list[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for score in scores:
+        metrics = score.get("metrics") if isinstance(score, Mapping) else None
+        for name, metric in metrics.items() if isinstance(metrics, Mapping) else ():
+            value = metric.get("value") if isinstance(metric, Mapping) else metric
+            if isinstance(value, (int, float)):
+                found[f"{score.get('name', 'score')}/{name}"] = value
+    return found
+
+
+def _helm(stats: list[Any]) -> dict[str, Any]:
+    """stats.json: a list of {"name": {"name", "split", "perturbation"?}, "mean"}; perturbed ones are left out."""
+    found: dict[str, Any] = {}
+    for stat in stats:
+        name = stat.get("name") if isinstance(stat, Mapping) else None
+        if isinstance(name, Mapping) and "perturbation" not in name and isinstance(stat.get("mean"), (int, float)):
+            split = name.get("split")
+            found[f"{split}/{name.get('name')}" if split else str(name.get("name"))] = stat["mean"]
+    return found
+
+
+def _numbers(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(value, f"{prefix}{key}/")
+        elif isinstance(value, (int, float)):
+            yield f"{prefix}{key}", value

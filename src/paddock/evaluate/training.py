@@ -1,0 +1,116 @@
+"""The training run that a checkpoint belongs to: found from its directory, or made; and scores written into it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+from paddock import files, wire
+from paddock.model import RUNNING, RunRow
+from paddock.record.journal import Journal, writer_name
+from paddock.record.layout import Home, RunDirectory
+from paddock.track.values import row_value
+from paddock.version import __version__
+
+
+def find(home: Home, directory: str, runs: Iterable[RunRow]) -> str:
+    """The id of the run whose directory this is in, or that names it in its config or command; "" when none does."""
+    real = os.path.realpath(directory)
+    inside = os.path.relpath(real, os.path.realpath(home.runs)).split(os.sep)
+    if inside[0] not in ("..", "."):
+        return inside[0]
+    # The one that runs now before those that are over, then the newest: the catalog lists those first.
+    fitting = [run for run in runs if any(_leads_to(text, run, real) for text in _texts(run))]
+    fitting.sort(key=lambda run: run.state != RUNNING)
+    return fitting[0].id if fitting else ""
+
+
+def make(home: Home, directory: str) -> str:
+    """A run for a trainer that does not use Paddock: the scores need a place. The same for all watchers of it."""
+    real = os.path.realpath(directory)
+    run = home.run(f"watched-{blake2b(os.fsencode(real), digest_size=5).hexdigest()}")
+    run.journals.mkdir(parents=True, exist_ok=True)
+    facts = {
+        "v": 1,
+        "id": run.id,
+        "name": os.path.basename(real),
+        "project": os.path.basename(os.path.dirname(real)) or "default",
+        "job_type": "train",
+        "tags": [],
+        "notes": "",
+        "created": round(time.time(), 6),
+        "config": {"directory": wire.text(real)},
+        "command": [],
+        "cwd": wire.text(real),
+        "host": {"name": os.uname().nodename},
+        "parent": None,
+    }
+    if files.write_once(run.facts, wire.dumps(facts)):
+        journal = _journal(run, "main", 1)
+        journal.append_now({"k": "end", "code": 0, "reason": "finished"})
+        journal.sync()
+        journal.close()
+    return run.id
+
+
+def write_points(
+    home: Home, run_id: str, numbers: Mapping[str, int | float], step: int, note: Mapping[str, Any]
+) -> None:
+    """Scores at their step, on the disk when this returns. `note` says which checkpoint and evaluation they are of."""
+    journal = _journal(home.run(run_id), "annotation", 0)
+    try:
+        names = tuple(numbers)
+        if names:
+            columns = journal.column_set(names, {}, names)
+            moment = round((time.time() - journal.started) * 1000)
+            journal.write(wire.row_line([columns.id, step, moment, *(row_value(v) for v in numbers.values())]))
+        journal.append_now({"k": "mark", "step": step, "name": "evaluation", "data": dict(note)})
+        journal.append_now({"k": "end", "code": 0, "reason": "finished"})
+        journal.sync()
+    finally:
+        journal.close()
+
+
+def _journal(run: RunDirectory, role: str, attempt: int) -> Journal:
+    name = writer_name()
+    header = {
+        "run": run.id,
+        "writer": name,
+        "role": role,
+        "host": os.uname().nodename,
+        "pid": os.getpid(),
+        "rank": None,
+        "world": None,
+        "attempt": attempt,
+        "paddock": __version__,
+    }
+    run.journals.mkdir(parents=True, exist_ok=True)
+    return Journal(run.journals / f"{name}.jsonl", header)
+
+
+def _texts(run: RunRow) -> Iterable[str]:
+    yield from run.command
+    pending: list[Any] = [run.config]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            pending += value.values()
+        elif isinstance(value, (list, tuple)):
+            pending += value
+
+
+def _leads_to(text: str, run: RunRow, real: str) -> bool:
+    """Whether a word of the run is the directory, or one above it that is not the root of everything."""
+    word = text.rpartition("=")[2] if text.startswith("-") else text
+    if len(word) < 2 or ("/" not in word and "\\" not in word and not word.isidentifier()):
+        return False
+    if os.path.isabs(word):
+        path = os.path.realpath(word)
+        return len(path) > 1 and (real == path or real.startswith(path + os.sep))
+    # Relative to where the run was started, which is above the watched directory.
+    return real == word or real.endswith(os.sep + os.path.normpath(word))

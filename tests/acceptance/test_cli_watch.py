@@ -1,0 +1,135 @@
+"""paddock watch with a real evaluator, a real worker and a real training run."""
+
+from __future__ import annotations
+
+import os
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EVALUATOR = """
+import zipfile
+from helper import scale
+
+def acc(path):
+    with zipfile.ZipFile(path) as file:
+        return {"acc": scale * len(file.namelist()), "note": "fine"}
+
+def bad(path):
+    raise ValueError("no such class")
+
+def two(path, other):
+    pass
+"""
+
+
+@pytest.fixture
+def place(program: Any) -> Path:
+    (program.cwd / "metrics.py").write_text(EVALUATOR)
+    (program.cwd / "helper.py").write_text("scale = 0.1\n")
+    (program.cwd / "out").mkdir()
+    return program.cwd / "out"
+
+
+def save(path: Path, entries: int) -> None:
+    aside = path.with_name(f".{path.name}")
+    with zipfile.ZipFile(aside, "w") as file:
+        for number in range(entries):
+            file.writestr(str(number), path.name)
+    aside.rename(path)
+
+
+def evaluate(program: Any, place: Path, *options: str) -> None:
+    """Twice: the second look sees that it rests."""
+    for _ in range(2):
+        found = program("watch", "out", "--once", "--quiet-time", "0s", "--eval-existing", *options)
+        assert found.code == 0, found.err
+    found = program("worker", "evaluation", "--no-persist", "--slots", "2")
+    assert found.code == 0, found.err
+
+
+def test_scores_are_in_the_training_run_at_their_steps(program: Any, place: Path) -> None:
+    script = "import paddock\npaddock.init(name='t', config={'out': 'out'}).log({'loss': 1})\n"
+    (program.cwd / "train.py").write_text(script)
+    assert program("run", "train.py").code == 0
+    for step in (100, 300, 200):
+        save(place / f"step={step}.pt", step // 100)
+    evaluate(program, place, "--evaluator", "metrics.py:acc")
+    assert program("series", "t", "eval/acc/acc").out.split()[2::2] == ["100", "200", "300"]
+    run = program("show", "t", "--json").json
+    assert run["run"]["metrics"]["eval/acc/acc"]["last_step"] == 300
+    assert run["run"]["metrics"]["eval/acc/acc"]["count"] == 3
+    assert run["run"]["state"] == "finished"
+    children = program("ls", "job_type=eval", "--json").json["runs"]
+    assert {(child["parent"], child["state"]) for child in children} == {(run["run"]["id"], "finished")}
+
+
+def test_a_trainer_without_paddock_gets_a_run_for_its_scores(program: Any, place: Path) -> None:
+    save(place / "step=100.pt", 1)
+    evaluate(program, place, "--evaluator", "metrics.py:acc")
+    (run,) = program("ls", "job_type=train", "--json").json["runs"]
+    assert (run["name"], run["metrics"]["eval/acc/acc"]["last"]) == ("out", 0.1)
+
+
+def test_a_command_evaluates_and_its_results_are_read(program: Any, place: Path) -> None:
+    save(place / "step=100.pt", 1)
+    text = """printf '{"results": {"task": {"acc,none": 0.5}}}' > {out}/results.json; test -f {path}"""
+    evaluate(program, place, "--command", text)
+    (run,) = program("ls", "job_type=train", "--json").json["runs"]
+    assert [stat["last"] for stat in run["metrics"].values()] == [0.5]
+
+
+def test_an_evaluator_that_raises_is_recorded_with_its_traceback(program: Any, place: Path) -> None:
+    save(place / "step=100.pt", 1)
+    evaluate(program, place, "--evaluator", "metrics.py:bad")
+    (run,) = program("ls", "job_type=eval", "--json").json["runs"]
+    assert (run["state"], run["reason"]) == ("failed", "ValueError: no such class")
+    assert "no such class" in program("logs", run["id"]).out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--evaluator", "nowhere.py:acc"), "no file nowhere.py"),
+        (("--evaluator", "metrics.py:nothing"), "has no function 'nothing'"),
+        (("--evaluator", "metrics.py:two"), "cannot be called with a path alone"),
+        (("--evaluator", "no_such_module.fn"), "no module 'no_such_module'"),
+        (("--evaluator", "justaname"), "names no function"),
+        (("--command", "echo"), "does not use {path}"),
+        ((), "Nothing evaluates"),
+        (("--evaluator", "metrics.py:acc", "--regex-filter", "("), "cannot be read"),
+        (("--evaluator", "metrics.py:acc", "--step-rule", "x"), "no group"),
+    ],
+)
+def test_what_cannot_work_is_said_at_the_start(program: Any, place: Path, words: tuple[str, ...], says: str) -> None:
+    found = program("watch", "out", "--once", *words)
+    assert (found.code, says in found.err) == (2, True), found.err
+
+
+def test_a_directory_that_is_not_there_is_named(program: Any, place: Path) -> None:
+    found = program("watch", "nowhere", "--evaluator", "metrics.py:acc")
+    assert (found.code, "no directory nowhere" in found.err) == (2, True)
+
+
+def test_a_watch_with_its_own_worker_evaluates_what_appears(program: Any, place: Path) -> None:
+    process = program.start(
+        "watch", "out", "--evaluator", "metrics.py:acc", "--polling-interval", "0.2", "--quiet-time", "0s"
+    )
+    try:
+        ledger = program.home / "watches"
+        deadline = time.monotonic() + 60
+        while not list(ledger.glob("*/begun")):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.05)
+        save(place / "step=7.pt", 2)
+        while not list(ledger.glob("*/ledger/*.result")):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.05)
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert os.listdir(place) == ["step=7.pt"]  # no pin is left

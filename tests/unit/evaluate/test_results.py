@@ -1,0 +1,46 @@
+"""Results as evaluation programs write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from paddock.evaluate.results import metrics_of, read
+from paddock.evaluate.values import values_of
+
+
+def test_lm_eval() -> None:
+    found = {"results": {"arc": {"alias": "arc", "acc,none": 0.5, "acc_stderr,none": 0.01, "acc,strict": 0.4}}}
+    assert metrics_of(found) == {"arc/acc": 0.5, "arc/acc_stderr": 0.01, "arc/acc/strict": 0.4}
+
+
+def test_lighteval() -> None:
+    assert metrics_of({"results": {"all": {"acc": 0.25}}, "config_general": {}}) == {"all/acc": 0.25}
+
+
+def test_inspect() -> None:
+    scores = [{"name": "match", "metrics": {"accuracy": {"name": "accuracy", "value": 0.75}}}]
+    assert metrics_of({"status": "success", "results": {"scores": scores}}) == {"match/accuracy": 0.75}
+
+
+def test_helm() -> None:
+    stats = [
+        {"name": {"name": "exact_match", "split": "test"}, "mean": 0.5, "count": 2},
+        {"name": {"name": "exact_match", "split": "test", "perturbation": {"name": "typos"}}, "mean": 0.1},
+    ]
+    assert metrics_of(stats) == {"test/exact_match": 0.5}
+
+
+def test_any_json_with_numbers_and_the_newest_results_of_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "samples.json").write_text(json.dumps({"x": 1}))
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "results_1.json").write_text(json.dumps({"acc": 0.5, "by": {"class": 1}, "name": "a"}))
+    assert read(tmp_path) == {"acc": 0.5, "by/class": 1}
+    assert read(tmp_path / "nothing") == {}
+
+
+def test_what_a_function_returns() -> None:
+    assert values_of(0.5).numbers == {"score": 0.5}
+    assert values_of({"a": {"b": 1}, "c": True}).numbers == {"a/b": 1, "c": True}
+    assert values_of({"note": "x"}) == ({}, {"note": "x"})
+    assert values_of(None) == ({}, {})

@@ -1,0 +1,203 @@
+"""Every checkpoint is found once, when it is complete."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from paddock.evaluate.evaluator import Evaluator
+from paddock.evaluate.ledger import MISSED, SKIPPED, SUBMITTED
+from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
+from paddock.evaluate.watching import Options, Watching
+from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.record.layout import Home
+
+ACC = Evaluator("acc", {"function": "metrics.acc"})
+
+
+@pytest.fixture
+def queue(home: Home) -> DirectoryQueue:
+    found = find_queue("evaluation", home)
+    found.prepare()
+    return found
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    path = tmp_path / "out"
+    path.mkdir()
+    return path
+
+
+def watcher(home: Home, queue: DirectoryQueue, out: Path, *names: str, **options: object) -> Watching:
+    evaluators = tuple(Evaluator(name, {"function": f"metrics.{name}"}) for name in names) or (ACC,)
+    chosen = Options(compile_pattern(DEFAULT_PATTERN), evaluators, **{"quiet": 0.0, **options})  # type: ignore[arg-type]
+    return Watching(home, str(out), queue, chosen, lambda path: "train", lambda text: None, repair_seconds=0.0)
+
+
+def save(path: Path, content: bytes = b"weights") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.tmp")
+    with zipfile.ZipFile(aside, "w") as file:
+        file.writestr("data", content + path.name.encode())
+    return aside.rename(path)
+
+
+def tasks(queue: DirectoryQueue) -> list[str]:
+    return sorted(queue.read(place).task.name for place in queue.list().places)
+
+
+def rounds(watching: Watching, number: int = 2) -> None:
+    for _ in range(number):  # the first look sees it, the next one sees that it rests
+        watching.look()
+
+
+def test_a_new_checkpoint_is_submitted_once(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    save(out / "step=100.pt")
+    save(out / "deep" / "er" / "step=200.pt")
+    rounds(watching, 5)
+    assert tasks(queue) == ["acc step=100.pt", "acc step=200.pt"]
+    (first, second) = sorted((queue.read(p).task for p in queue.list().places), key=lambda task: task.name)
+    assert (first.config["step"], second.config["step"], first.parent) == (100, 200, "train")
+
+
+def test_what_was_there_before_is_passed_over_unless_it_is_asked_for(
+    home: Home, queue: DirectoryQueue, out: Path, tmp_path: Path
+) -> None:
+    save(out / "step=1.pt")
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    assert tasks(queue) == []
+    (name,) = [name for name in watching.ledger.names() if name.endswith(".result")]
+    result = watching.ledger.result(name.removesuffix(".result"))
+    assert result is not None and result.state == SKIPPED
+    save(tmp_path / "other" / "step=2.pt")
+    rounds(watcher(home, queue, tmp_path / "other", existing=True))
+    assert tasks(queue) == ["acc step=2.pt"]
+
+
+def test_a_watcher_that_starts_again_finds_what_came_meanwhile(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    rounds(watcher(home, queue, out))
+    save(out / "step=1.pt")
+    for _ in range(3):
+        rounds(watcher(home, queue, out))
+    assert tasks(queue) == ["acc step=1.pt"]
+
+
+def test_two_watchers_and_two_evaluators_submit_each_pair_once(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    one, two = (watcher(home, queue, out, "acc", "loss") for _ in range(2))
+    rounds(one), rounds(two)
+    save(out / "step=1.pt")
+    for _ in range(3):
+        one.look(), two.look()
+    assert tasks(queue) == ["acc step=1.pt", "loss step=1.pt"]
+
+
+def test_a_file_that_is_written_over_is_new_and_a_link_is_not(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    save(out / "last.pt", b"one")
+    rounds(watching)
+    os.link(out / "last.pt", out / "best.pt")
+    os.symlink(out / "last.pt", out / "same.pt")
+    rounds(watching)
+    assert tasks(queue) == ["acc last.pt"]
+    save(out / "last.pt", b"two")
+    rounds(watching)
+    assert tasks(queue) == ["acc last.pt", "acc last.pt"]
+
+
+def test_half_a_file_is_not_submitted_and_its_whole_is(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    data = save(out / "step=1.pt").read_bytes()
+    (out / "step=1.pt").write_bytes(data[: len(data) // 2])
+    rounds(watching, 4)
+    assert tasks(queue) == []
+    (out / "step=1.pt").write_bytes(data)
+    rounds(watching)
+    assert tasks(queue) == ["acc step=1.pt"]
+
+
+def test_one_that_is_deleted_before_it_has_rested_is_missed(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out, quiet=3600.0)
+    rounds(watching)
+    save(out / "step=1.pt")
+    rounds(watching)
+    (out / "step=1.pt").unlink()
+    rounds(watching)
+    (name,) = [name for name in watching.ledger.names() if name.endswith(".result")]
+    result = watching.ledger.result(name.removesuffix(".result"))
+    assert result is not None and result.state == MISSED
+    assert tasks(queue) == []
+
+
+def test_the_content_outlives_the_name(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    data = save(out / "step=1.pt").read_bytes()
+    rounds(watching)
+    (out / "step=1.pt").unlink()
+    rounds(watching)
+    (name,) = [name for name in watching.ledger.names() if name.endswith(".json")]
+    finding = watching.ledger.finding(name.removesuffix(".json"))
+    assert finding is not None and Path(finding.pin).read_bytes() == data
+    assert tasks(queue) == ["acc step=1.pt"]
+
+
+def test_an_entry_whose_watcher_died_before_submitting_is_submitted_by_the_next(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    save(out / "step=1.pt")
+    rounds(watching)
+    (place,) = queue.list().places
+    for name in watching.ledger.names():
+        if name.endswith(SUBMITTED):
+            (watching.ledger.directory / name).unlink()
+    queue.file(place).unlink()  # as if it had never come so far
+    rounds(watcher(home, queue, out), 3)
+    assert tasks(queue) == ["acc step=1.pt"]
+
+
+def test_a_task_that_was_cancelled_stays_cancelled(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    save(out / "step=1.pt")
+    rounds(watching)
+    (place,) = queue.list().places
+    queue.file(place).unlink()
+    rounds(watcher(home, queue, out), 3)
+    assert tasks(queue) == []
+
+
+def test_a_directory_that_went_away_loses_and_repeats_nothing(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    save(out / "step=1.pt")
+    rounds(watching)
+    away = out.rename(out.with_name("unmounted"))
+    rounds(watching)
+    away.rename(out)
+    save(out / "step=2.pt")
+    rounds(watching)
+    assert tasks(queue) == ["acc step=1.pt", "acc step=2.pt"]
+
+
+def test_directories_of_a_trainer_are_one_checkpoint_each(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    path = out / "checkpoint-500"
+    save(path / "pytorch_model.bin")
+    rounds(watching)
+    assert tasks(queue) == []
+    save(path / "optimizer.pt")
+    (path / "trainer_state.json").write_text('{"global_step": 500}')
+    rounds(watching)
+    assert tasks(queue) == ["acc checkpoint-500"]
