@@ -1,4 +1,4 @@
-"""Tasks of several ranks, which run all together or not at all: what their directory says. Pure: names in, decisions out.
+"""Tasks of several ranks, which run together or not at all: what their directory says. Pure: names in, decisions out.
 
     gangs/<task id>/
       offer~<seat>           a slot that a worker keeps free for the task, until enough of them are there
@@ -17,6 +17,7 @@ its token in that file's name is what all ranks run for.
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -158,10 +159,10 @@ class Wait(NamedTuple):
 
 def may_take(ahead: tuple[int, Place], gang: tuple[int, Place], wait_over: bool) -> bool:
     """Whether a task may have a slot that is kept for a gang; each is (which of the worker's queues, its place)."""
-    return wait_over or _position(*ahead) < _position(*gang)
+    return wait_over or position(*ahead) < position(*gang)
 
 
-def _position(queue: int, place: Place) -> tuple[int, int, str]:
+def position(queue: int, place: Place) -> tuple[int, int, str]:
     return queue, -place.priority, place.id
 
 
@@ -208,6 +209,27 @@ def environment(go: Go, seat: Seat) -> dict[str, str]:
     }
 
 
+class Step(enum.Enum):
+    """What a worker does with a seat that does not run yet."""
+
+    KEEP = "keep"
+    WITHDRAW = "withdraw"  # unless it is taken at this moment
+    START = "start"
+    LEAVE = "leave"  # it is for nothing; not at first sight
+
+
+def awaiting(seat: Seat, gang: Gang, owner: Token | None, go: Go | None, wanted: bool) -> Step:
+    """`owner` holds the task, `go` is what it wrote; `wanted` says that the task still waits, and we for it."""
+    if seat in gang.ranks:
+        if go is not None and seat in go.places:
+            return Step.START
+        return Step.LEAVE if owner is None or go is not None else Step.KEEP
+    if seat in gang.offers:
+        # Whoever has claimed the task is just taking seats: it would have to begin anew without ours.
+        return Step.WITHDRAW if go is not None or (owner is None and not wanted) else Step.KEEP
+    return Step.LEAVE
+
+
 # A rank of a batch system's step is the worker, not its task.
 _OTHERS = re.compile(
     r"(LOCAL_|GROUP_|ROLE_|NODE_)?RANK|((LOCAL|GROUP|ROLE)_)?WORLD_SIZE|MASTER_(ADDR|PORT)|TORCHELASTIC_.*"
@@ -235,6 +257,7 @@ class Result(msgspec.Struct, frozen=True):
     exit: str = ""
     seconds: float = 0.0
     peak_memory: int = 0
+    processor_seconds: float = 0.0
 
     @property
     def well(self) -> bool:
@@ -247,7 +270,7 @@ _OUTCOMES = {"lost": "lost", "requeued": "requeued", "fenced": "fenced", "timed 
 
 
 def verdict(results: Sequence[Result]) -> tuple[str, Result]:
-    """(what became of the attempt, the rank that decided it). `results` are in the order in which the leader saw them."""
+    """(what became of the attempt, the rank that decided it); `results` come in the order in which they were seen."""
     bad = [result for result in results if not result.well]
     if not bad:
         return "done", min(results, key=lambda result: result.rank)

@@ -108,10 +108,14 @@ def _load(path: Path) -> ModuleType:
 
 def inject(module: Any, run: Run) -> None:
     """Put in what the script may call: it finds these names in its own module."""
+    world = os.environ.get("WORLD_SIZE") or "1"
     module.rank = run.rank or 0
-    module.n_workers = int(os.environ.get("WORLD_SIZE") or 1)
+    module.n_workers = int(world)
     module.output_dir = run.dir
-    module.distributed_init_file = str(run.path / "files" / f".distributed-init-{run.attempt}")
+    own = str(run.path / "files" / f".distributed-init-{run.attempt}")
+    # A launcher inside a rank of a task has more processes than the task has ranks: they need a file of their own.
+    together = os.environ.get("PADDOCK_WORLD_SIZE") == world
+    module.distributed_init_file = os.environ.get("PADDOCK_RENDEZVOUS", own) if together else own
     module.log_metric = run.log_metric
     module.log_info = run.log_info
     module.log_runtime = run.log_runtime

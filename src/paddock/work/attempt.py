@@ -15,6 +15,7 @@ from pathlib import Path
 
 from paddock import files, wire
 from paddock.queue.facts import facts_of
+from paddock.queue.gang import without_rank
 from paddock.queue.lifecycle import Place
 from paddock.queue.task import Attempt, Task, TaskFile
 from paddock.record.journal import Journal, writer_name
@@ -159,16 +160,16 @@ def _oom_kills_lately() -> int:
     return _oom_kills_seen[1]
 
 
-def environment(running: Running, home: Home, visible: str | None) -> dict[str, str]:
+def environment(task: Task, number: int, home: Home, visible: str | None) -> dict[str, str]:
     """What the task gets beside the worker's own environment: its own, and what tells the script which run it is."""
-    environ = dict(running.task.env)
+    environ = dict(task.env)
     environ |= {
-        "PADDOCK_RUN_ID": running.run.id,
+        "PADDOCK_RUN_ID": task.id,
         "PADDOCK_RUN_HOME": str(home.path),
-        "PADDOCK_ATTEMPT": str(running.number),
+        "PADDOCK_ATTEMPT": str(number),
         "PADDOCK_CAPTURE_OUTPUT": "false",  # it goes to the run's output as it is
     }
-    if running.task.code:
+    if task.code:
         environ["PADDOCK_CAPTURE_CODE"] = "false"  # the run has the code of its submission; here are links to it
     if visible is not None:
         environ["CUDA_VISIBLE_DEVICES"] = visible
@@ -177,7 +178,8 @@ def environment(running: Running, home: Home, visible: str | None) -> dict[str, 
 
 def worker_environment() -> dict[str, str]:
     """What every task gets. Of a run that the worker itself may be a part of, they are none."""
-    found = {key: value for key, value in os.environ.items() if not key.startswith(("PADDOCK_RUN_", notify.PREFIX))}
+    hidden = ("PADDOCK_RUN_", notify.PREFIX)
+    found = {key: value for key, value in without_rank(os.environ).items() if not key.startswith(hidden)}
     return {"PYTHONUNBUFFERED": "1", **found}  # what it prints is to be seen at once
 
 
@@ -189,17 +191,20 @@ def argv(command: str, directory: Path) -> list[str]:
 
 def outcome(running: Running, status: int, how: str) -> tuple[str, str]:
     """(what became of it, how it exited), in words."""
-    if os.WIFSIGNALED(status):
-        name = signal.Signals(os.WTERMSIG(status)).name.removeprefix("SIG")
-        killed = name == "KILL" and how == "itself" and oom_kills() > running.oom_before >= 0
-        text = "out of memory" if killed else f"signal {name}"
-    else:
-        text = f"exit code {os.WEXITSTATUS(status)}"
+    text = exit_text(status, how, running.oom_before)
     if running.order and not (running.order == "requeued" and how == "itself"):  # it was over before it heard of it
         return running.order, text
     if how in ("timed out", "fenced"):
         return how, text
     return ("done" if status == 0 else "failed"), text
+
+
+def exit_text(status: int, how: str, oom_before: int) -> str:
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name.removeprefix("SIG")
+        killed = name == "KILL" and how == "itself" and oom_kills() > oom_before >= 0
+        return "out of memory" if killed else f"signal {name}"
+    return f"exit code {os.WEXITSTATUS(status)}"
 
 
 def attempt_note(running: Running, worker: str, result: str, exit: str, seconds: float, peak: int) -> Attempt:

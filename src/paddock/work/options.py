@@ -21,6 +21,7 @@ class Options:
     until: float = 0.0  # seconds from the start after which it leaves; 0 is for ever
     end: float = 0.0  # seconds from the start after which the machine is gone (Slurm); 0 is never
     grace: float = 30.0
+    patience: float = 60.0  # seconds that slots are kept for a task of several ranks before others may have them
     liveness: Liveness = DEFAULT_LIVENESS
     listen: bool = True  # let the kernel tell what changes, where it can
     notify: Notify = NOBODY  # whom to tell of what

@@ -41,6 +41,7 @@ class Reclaim:
         self.queue, self.mirror, self.watch, self.worker = queue, mirror, watch, worker
         self._say = say
         self.given_up: Callable[[DirectoryQueue, TaskFile], None] = lambda queue, file: None
+        self.sweep: Callable[[Listing], set[str]] = lambda listing: set()  # of gangs; who has a rank somewhere
         self._looked = -EVERY
         self._ownerless: set[Place] = set()  # at the last look
         self._owners: set[str] = set()
@@ -63,8 +64,9 @@ class Reclaim:
             if dead[owner]:
                 self._try(place, self._take)
         self._free(listing)
+        seated = self.sweep(listing)
         if listing.sure:
-            self._bury(listing)
+            self._bury(listing, seated)
 
     def _try(self, place: Place, act: Callable[[Place], None]) -> None:
         """A disk that refuses is asked again at the next look; a file that is gone was somebody's wish."""
@@ -128,10 +130,10 @@ class Reclaim:
         if self.queue.move(place, ended(place, QUEUED)):
             self._say(f"{place.path} had no worker: it goes to {QUEUED}")
 
-    def _bury(self, listing: Listing) -> None:
+    def _bury(self, listing: Listing, seated: set[str]) -> None:
         """Remove the files of workers that are dead and own nothing any more, at two looks: a file that is being moved
         may be missing in one."""
-        owners = {p.token.worker for p in listing.places if p.token is not None}
+        owners = {p.token.worker for p in listing.places if p.token is not None} | seated
         kept, self._owners = owners | self._owners, owners
         try:
             names = os.listdir(self.queue.workers)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from paddock import files
 from paddock.queue import cancelling, commit
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import ACTIVE, CANCELLED, LOOK, Place, Token, destination, ended
+from paddock.queue.lifecycle import ACTIVE, CANCELLED, LOOK, Place, Token, after_loss, destination, ended
 from paddock.queue.task import Attempt, TaskFile, render_attempt
 from paddock.record.journal import Journal
 from paddock.work import attempt as attempts
@@ -37,12 +37,13 @@ DIRECTORIES_SECONDS = 1.0  # how long a rename may wait for the disk
 class End(NamedTuple):
     """How an attempt ended."""
 
-    result: str  # done, failed, killed, cancelled, requeued, fenced, timed out
+    result: str  # done, failed, killed, cancelled, requeued, fenced, timed out, lost
     text: str  # in words: "exit code 3"
     status: int | None = None  # as from waitpid
     seconds: float = 0.0
     peak_memory: int = 0
     processor_seconds: float = 0.0
+    workers: str = ""  # of all ranks, when there are several
 
     @property
     def usage(self) -> dict[str, float]:
@@ -104,7 +105,9 @@ class Settling:
 
     def add(self, queue: DirectoryQueue, running: Running, end: End) -> None:
         attempts.finish(running, end.status, end.text, end.result, end.usage)
-        note = attempts.attempt_note(running, self._worker, end.result, end.text, end.seconds, end.peak_memory)
+        note = attempts.attempt_note(
+            running, end.workers or self._worker, end.result, end.text, end.seconds, end.peak_memory
+        )
         token = running.place.token
         assert token is not None
         # Who was fenced may own nothing any more: it looks before it writes.
@@ -230,6 +233,8 @@ class Settling:
 
 def _destination(ending: Ending, place: Place | None) -> Place:
     at = place or Place(ACTIVE, ending.task)
+    if ending.note.outcome == "lost":  # with the worker of one of its ranks
+        return ended(at, after_loss(at.state, ending.file.losses + 1))
     failures = sum(attempt.outcome in ("failed", "timed out") for attempt in ending.file.attempts)
     return ended(at, destination(at.state, ending.note.outcome, failures, ending.file.task.retries))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from paddock.errors import Damaged, PaddockError
 from paddock.queue.directory import DISK_ERRORS
+from paddock.queue.gang import is_gang
 from paddock.queue.lifecycle import QUEUED, Place, Token, ended
 from paddock.queue.task import Attempt, TaskFile
 from paddock.record.layout import Home
@@ -18,6 +19,7 @@ from paddock.work import attempt as attempts
 from paddock.work.attempt import Running
 from paddock.work.codetree import Trees
 from paddock.work.desk import Desk
+from paddock.work.gangs import Gangs
 from paddock.work.guard import Exited, Guard
 from paddock.work.notice import Notices
 from paddock.work.options import Options
@@ -27,6 +29,7 @@ from paddock.work.waiting import Candidate, mark
 from paddock.work.walltime import Walltime
 
 TROUBLE_SECONDS = 5.0  # nothing is begun for so long after a disk has refused
+KEPT_SECONDS = 1.0  # before a task that has to wait for kept slots is looked at again
 REST_SECONDS = 30.0  # before a task that could not be begun is tried again
 HOLD_SECONDS = 5.0  # a task rests for so long when another file of it is in a worker's hands
 
@@ -54,6 +57,7 @@ class Starting:
         self.walltime = Walltime(options.until, options.end, options.grace)
         self.began = time.monotonic()
         self._trouble = -1e9  # when a disk refused
+        self.gangs = Gangs(self)
 
     @property
     def time(self) -> float:
@@ -85,22 +89,62 @@ class Starting:
                 desk.waiting.put_aside(found, trouble, REST_SECONDS)
             else:
                 desk.waiting.again(found.place.name)
+        self._gather(now)
         for desk in desks:
             while self.free.tasks and self.may_begin(now):
                 found = desk.waiting.next(self.free, now)
                 if found is None:
                     break
-                if found.doomed:
-                    self._fail_unrun(desk, found)
-                elif self._has_double(desk, found.place.id):
-                    desk.waiting.put_aside(found, "another file of it is in a worker's hands", HOLD_SECONDS)
-                elif self._may_run(desk, found, now):
-                    self._start(desk, found, found.place)
+                self._try(desk, found, now)
+            self._overtake(desk, now)
             if self.free.tasks and self.may_begin(now):
                 try:
                     desk.checks.launch(now)
                 except OSError as error:
                     self._refused("a check", error)
+
+    def _try(self, desk: Desk, found: Candidate, now: float) -> bool:
+        """Begin it if all that it needs is there; False when that is a slot which is kept for another."""
+        if found.doomed:
+            self._fail_unrun(desk, found)
+        elif self._has_double(desk, found.place.id):
+            desk.waiting.put_aside(found, "another file of it is in a worker's hands", HOLD_SECONDS)
+        elif self._may_run(desk, found, now):
+            if is_gang(found.file.task):
+                self.gangs.add(desk, found)
+                self._gather(now)  # before those behind it have its slots
+            elif self.gangs.make_room(desk, found):
+                self._start(desk, found, found.place)
+            else:
+                desk.waiting.put_aside(found, "slots are kept for others", KEPT_SECONDS)
+                return False
+        return True
+
+    # Tasks of several ranks
+
+    def _gather(self, now: float) -> None:
+        if self.may_begin(now):
+            for desk, led in self.gangs.gather(now):
+                self.running[led.running.key] = (desk, led.running)
+            self.look_at_gangs(now, stopping=False)
+
+    def look_at_gangs(self, now: float, stopping: bool) -> None:
+        for desk, led, end in self.gangs.look(now, stopping):
+            del self.running[led.running.key]  # not `ended`: its slots are those of its ranks
+            self.say(f"{end.result} ({end.text}): {led.running.task.id}")
+            self.settling.add(desk.queue, led.running, end)
+
+    def _overtake(self, desk: Desk, now: float) -> None:
+        """Slots are kept for tasks of several ranks: who is ahead of those, or has let them wait for long, is next."""
+        while self.gangs.offers and self.may_begin(now):
+            key = desk.waiting.peek(self.gangs.room)
+            if key is None or not self.gangs.may_overtake(desk, key):
+                return
+            found = desk.waiting.next(self.gangs.room, now)
+            if found is None or not self._try(desk, found, now):
+                return
+
+    # One task
 
     def _has_double(self, desk: Desk, task: str) -> bool:
         """An editor saved it under its old name after it was taken, or somebody made a copy. They must not run at
@@ -152,7 +196,8 @@ class Starting:
             held = desk.checks.ended(event, now)
             if held is None:
                 return
-            if self.may_begin(now) and self.free.fits(held.found.file.task):
+            task = held.found.file.task
+            if self.may_begin(now) and self.free.fits(task) and not is_gang(task):
                 self._start(desk, held.found, held.place)
             else:
                 desk.checks.release(held)
@@ -184,7 +229,8 @@ class Starting:
         self.taken += 1
         self.free, _ = self.free.take(file.task)
         try:
-            environ = attempts.environment(running, self.home, visible(file.task, gpus, self.options.slots.tasks))
+            devices = visible(file.task, gpus, self.options.slots.tasks)
+            environ = attempts.environment(file.task, running.number, self.home, devices)
             command = attempts.argv(file.task.command, running.directory)
             self.running[running.key] = (desk, running)
             self.guard.spawn(running.key, command, environ, output, file.task.timeout, self.options.grace)
@@ -230,4 +276,4 @@ class Starting:
 
 def _needs(file: TaskFile) -> tuple[object, ...]:
     task = file.task
-    return task.after, task.check, task.code, task.gpus, task.cpus, task.mem, task.timeout
+    return task.after, task.check, task.code, task.gpus, task.cpus, task.mem, task.timeout, task.workers

@@ -150,6 +150,11 @@ class Waiting:
                 return found
         return None
 
+    def peek(self, free: Slots) -> Key | None:
+        """What `next` would look at first."""
+        heap = self._best(free)
+        return heap[0] if heap else None
+
     def _best(self, free: Slots) -> list[Key] | None:
         heaps = [heap for needs, heap in self._rooms.items() if heap and free.fits(needs)]
         if self._fresh:

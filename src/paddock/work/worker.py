@@ -24,6 +24,7 @@ from paddock.work import process
 from paddock.work.attempt import Running
 from paddock.work.checks import Checking
 from paddock.work.desk import MISS_SECONDS, Desk
+from paddock.work.gangs import Gangs
 from paddock.work.guard import Exited, Fenced, Guard, GuardDied
 from paddock.work.guarding import boot_time
 from paddock.work.mirror import POLL_SECONDS
@@ -82,6 +83,11 @@ class Worker:
             lease = Lease(queue.workers, self.name, ",".join(options.slots.gpus), options.slots.tasks, self.guard.pid)
             self.desks.append(Desk(queue, lease, self.guard, options.slots, options.liveness, listen=options.listen))
             self.desks[-1].reclaim.given_up = self.notices.given_up
+            self.gangs.serve(self.desks[-1])
+
+    @property
+    def gangs(self) -> Gangs:
+        return self.starting.gangs
 
     @property
     def taken(self) -> int:
@@ -132,6 +138,7 @@ class Worker:
             if desk.refresh(now):
                 self._news = now
         self._look()
+        self.starting.look_at_gangs(now, bool(self.stopping))
         self.settling.work()
         if not self.stopping:
             for desk in self.desks:
@@ -144,7 +151,7 @@ class Worker:
         return self.starting.free.tasks == 0 and now - self._news < BUSY_SECONDS
 
     def _over(self) -> bool:
-        if self.running:
+        if self.running or self.gangs.seats:
             return False
         if self.settling:
             return bool(self.stopping) and time.monotonic() - self._stopped > LAST_TRIES_SECONDS
@@ -164,6 +171,8 @@ class Worker:
         pause = min(self.options.liveness.beat, RECLAIM_SECONDS, max(left, 0.1))
         if self._is_busy(now):
             pause = BUSY_SECONDS
+        if self.gangs.seats:
+            pause = min(pause, self.gangs.pause)
         if self.starting.trees.busy:
             pause = min(pause, 0.05)
         if any(desk.mirror.fd < 0 for desk in self.desks):
@@ -217,7 +226,9 @@ class Worker:
         self.say(f"stopping{' at once' if at_once else ''}: {why}")
         for desk in self.desks:
             desk.checks.close(self.say)
-        if self.options.drain and not at_once and not force:
+        drain = self.options.drain and not at_once and not force
+        self.gangs.stop(at_once=at_once, drain=drain)
+        if drain:
             return
         for key, (_, running) in self.running.items():
             running.order = running.order or "requeued"
@@ -242,6 +253,7 @@ class Worker:
             processor = event.user + event.system
             end = End(result, event.reason or text, event.status, event.seconds, event.max_rss, processor)
             self._settle(desk, running, end)
+        self.gangs.heard(event)
         for desk in self.desks:
             if event.key in desk.checks.held:
                 self.starting.checked(desk, event, now)
@@ -255,8 +267,11 @@ class Worker:
         process.kill_adopted(int(start_ticks(os.getpid()) or 0), set())
         for desk in self.desks:
             desk.checks.close(self.say)
+        self.gangs.guard_died()
         for key, (desk, running) in list(self.running.items()):
             running.order = running.order or "requeued"
+            if key in self.gangs.led:
+                continue  # until the last of its ranks is gone
             self.starting.ended(key)
             self._settle(desk, running, End("requeued", "its guard died"))
 
@@ -301,4 +316,4 @@ class Worker:
         self.say("ended")
         for desk in self.desks:
             desk.mirror.close()
-            desk.lease.drop(leave=bool(self.settling or self.running) or desk.has_claims())
+            desk.lease.drop(leave=bool(self.settling or self.running or self.gangs.seats) or desk.has_claims())
