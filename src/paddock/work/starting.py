@@ -126,6 +126,7 @@ class Starting:
         if self.may_begin(now):
             for desk, led in self.gangs.gather(now):
                 self.running[led.running.key] = (desk, led.running)
+                self.notices.started(desk.queue, led.running.task, led.running.number)
             self.look_at_gangs(now, stopping=False)
 
     def look_at_gangs(self, now: float, stopping: bool) -> None:
