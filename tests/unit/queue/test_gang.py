@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.queue import gang
@@ -21,6 +21,7 @@ def go_for(*places: Seat) -> Go:
     return Go("lead.1", 1, tuple(map(str, places)), ("h",) * len(places), "/q/rendezvous", "127.0.0.1", 4000)
 
 
+@settings(deadline=None)
 @given(st.sets(seats, max_size=12), st.sets(tokens, max_size=3), st.data())
 def test_a_listing_says_all(places: set[Seat], leaders: set[Token], data: st.DataObject) -> None:
     ranks = {seat: data.draw(st.integers(0, 99)) for seat in places}
@@ -37,6 +38,7 @@ def test_a_listing_says_all(places: set[Seat], leaders: set[Token], data: st.Dat
     assert set(found.unsettled) == taken - over.keys()
 
 
+@settings(deadline=None)
 @given(st.sets(seats, min_size=1, max_size=20), st.integers(1, 12))
 def test_whoever_leads_takes_exactly_as_many_as_are_needed_and_is_rank_0(offers: set[Seat], needed: int) -> None:
     for leader in {seat.worker for seat in offers}:
