@@ -108,6 +108,29 @@ def test_gc_empties_the_trash_and_drops_unused_code(program, digits, write, keep
     assert (digits.code / f"{used}.json").exists() and not (digits.code / f"{unused}.json").exists()
 
 
+def test_gc_removes_the_catalogs_of_homes_that_are_gone(program, digits, tmp_path):
+    program("ls")
+    before = set((tmp_path / "cache" / "catalog").iterdir())
+    other = tmp_path / "other"
+    (other / "runs").mkdir(parents=True)
+    program("ls", "--home", str(other))
+    theirs = set((tmp_path / "cache" / "catalog").iterdir()) - before
+    for path in theirs:
+        os.utime(path, (time.time() - 60 * 86_400,) * 2)
+    (other / "runs").rmdir()
+    other.rmdir()
+    assert program("gc", "--dry-run", "--json").json["catalog_files"] == 1
+    assert "catalogs" in program("gc").out
+    assert not theirs & set((tmp_path / "cache" / "catalog").iterdir())
+
+
+def test_gc_leaves_what_may_still_be_written(program, digits):
+    young = digits.runs / "aa0" / ".run.json.0123456789ab.tmp"
+    young.write_bytes(b"half")
+    found = program("gc", "--json").json
+    assert (found["leftover_files"], found["leftovers"], young.exists()) == (0, 0, True)
+
+
 def test_gc_keeps_all_code_while_a_run_cannot_be_read(program, digits, keep_code):
     unused = keep_code({"b.py": b"unused"})
     for path in digits.code.rglob("*"):

@@ -67,7 +67,7 @@ class Catalog:
     @classmethod
     def open(cls, home: Home, settings: Settings | None = None) -> Catalog:
         settings = settings or load_settings()
-        return cls(home, Store(place.locate(home, settings.cache)), settings.lost_seconds)
+        return cls(home, Store(place.locate(home, settings.cache), home.path), settings.lost_seconds)
 
     def close(self) -> None:
         self._store.close()

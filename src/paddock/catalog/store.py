@@ -9,6 +9,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from paddock.catalog.abandoned import note_use
+
 VERSION = 10
 BUSY_SECONDS = 30.0
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text()
@@ -23,8 +25,8 @@ _PRAGMAS = (
 class Store:
     """One connection, which can be exchanged for a fresh one when the file turns out to be unusable."""
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
+    def __init__(self, path: Path | None, home: Path | None = None) -> None:
+        self.path, self.home = path, home
         self.inode = 0
         self.db = self._connect()
 
@@ -35,7 +37,7 @@ class Store:
         """After damage: an empty index in the same place. Whoever else found the damage may have made it already."""
         self.db.close()
         if self.path is not None:
-            with _exclusive(self.path):
+            with _exclusive(self.path, self.home):
                 if _inode(self.path) == self.inode:
                     _delete(self.path)
         self.db = self._connect()
@@ -50,7 +52,7 @@ class Store:
         if self.path is None:
             return _create(_open(":memory:"))
         try:
-            with _exclusive(self.path):
+            with _exclusive(self.path, self.home):
                 try:
                     db = _checked(self.path)
                 except sqlite3.OperationalError:
@@ -106,11 +108,13 @@ def _create(db: sqlite3.Connection) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def _exclusive(path: Path) -> Iterator[None]:
+def _exclusive(path: Path, home: Path | None) -> Iterator[None]:
     """Among the processes that open, make or delete the file; not while it is used."""
     descriptor = os.open(path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if home is not None:
+            note_use(descriptor, home)
         yield
     finally:
         os.close(descriptor)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from paddock import files, wire
+from paddock.catalog import abandoned
 from paddock.cli.command import Session, verb
+from paddock.cli.output import Cell
 from paddock.cli.rm import delete, disk_size
 from paddock.compare.text import many, size
 from paddock.errors import Damaged
@@ -17,12 +19,14 @@ from paddock.model import RUNNING
 from paddock.queue.directory import DirectoryQueue
 from paddock.record import code
 from paddock.record.layout import Home
+from paddock.record.leftovers import leftovers
 from paddock.record.pack import pack_run
 
 if TYPE_CHECKING:
     from paddock.catalog.catalog import Catalog
 
-_HELP = """Free space: empty the trash, and remove code snapshots older than a day that no run refers to.
+_HELP = """Free space: empty the trash, and remove code snapshots older than a day that no run refers to, what killed
+processes left half written, and the catalogs of homes that have been gone for a month.
 
 --pack compresses the journals of ended runs (to less than half); every point stays readable as before, and a
 packed journal is compared byte for byte with the plain one before that goes.
@@ -34,6 +38,10 @@ class Freed:
     trash: int = 0  # bytes
     code: int = 0
     code_objects: int = 0
+    leftovers: int = 0
+    leftover_files: int = 0
+    catalogs: int = 0
+    catalog_files: int = 0
     packed_journals: int = 0
     packed_from: int = 0
     packed_to: int = 0
@@ -42,7 +50,13 @@ class Freed:
 
     @property
     def bytes(self) -> int:
-        return self.trash + self.code + (0 if self.dry_run else self.packed_from - self.packed_to)
+        return (
+            self.trash
+            + self.code
+            + self.leftovers
+            + self.catalogs
+            + (0 if self.dry_run else self.packed_from - self.packed_to)
+        )
 
 
 @verb("gc", help=_HELP)
@@ -54,6 +68,8 @@ def gc(session: Session, pack: bool, dry_run: bool) -> None:
     with session.catalog() as catalog:
         _trash(home, freed)
         _code(home, catalog, freed)
+        _leftovers(home, freed)
+        _catalogs(session.source.settings.cache, freed)
         if pack:
             _pack(home, catalog, freed)
             catalog.refresh()
@@ -88,6 +104,29 @@ def _code(home: Home, catalog: Catalog, freed: Freed) -> None:
     freed.notes += [f"code snapshot {digest[:12]} is damaged: no code was removed" for digest in garbage.damaged]
     freed.code_objects = len(garbage.objects) + len(garbage.manifests)
     freed.code = garbage.bytes if freed.dry_run else code.remove(home, garbage)
+
+
+def _leftovers(home: Home, freed: Freed) -> None:
+    for path, bytes_ in list(leftovers(home)):
+        try:
+            if not freed.dry_run:
+                path.unlink()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            freed.notes.append(f"{path} cannot be removed ({error.strerror})")
+            continue
+        freed.leftovers += bytes_
+        freed.leftover_files += 1
+
+
+def _catalogs(cache: str, freed: Freed) -> None:
+    for lock in abandoned.indexes(cache):
+        if not abandoned.is_abandoned(lock):
+            continue
+        gone = abandoned.size(lock) if freed.dry_run else abandoned.remove(lock)
+        freed.catalogs += gone
+        freed.catalog_files += bool(gone)
 
 
 def _of_tasks(home: Home, freed: Freed) -> set[str] | None:
@@ -150,12 +189,18 @@ def _pack(home: Home, catalog: Catalog, freed: Freed) -> None:
         freed.packed_to += packed.after
 
 
+def _rare(name: str, amount: int, what: str) -> list[tuple[str, Cell]]:
+    return [(name, f"{size(amount)} {what}")] if amount else []
+
+
 def _report(session: Session, freed: Freed, pack: bool) -> None:
     out, would = session.out, "would be " if freed.dry_run else ""
     out.fields(
         [
             ("trash", f"{size(freed.trash)} {would}removed"),
             ("code", f"{size(freed.code)} {would}removed ({many(freed.code_objects, 'object')})"),
+            *_rare("leftovers", freed.leftovers, f"{would}removed ({many(freed.leftover_files, 'file')})"),
+            *_rare("catalogs", freed.catalogs, f"{would}removed ({many(freed.catalog_files, 'home')} that are gone)"),
         ],
         indent=0,
     )
