@@ -245,6 +245,22 @@ def test_move_takes_the_history_along_and_parts_no_dependents(program: Any) -> N
     assert program("move", "first", "--to", "gpu", "-Q", "gpu").code == 2
 
 
+def test_move_leaves_behind_what_a_task_need_not_wait_for_any_more(program: Any) -> None:
+    done = submit(program, "true", "--name", "done")
+    program("worker", "--no-persist")
+    task = submit(program, "true", "--after", done, "--name", "next")
+    before = _file(program, "queued", task).read_text()
+    assert program("move", "next", "--to", "gpu").code == 0
+    after = _file(program, "queued", task, "gpu").read_text()
+    assert after == before.replace(f'after: ["success:{done}"]\n', "") != before
+    program("worker", "gpu", "--no-persist")
+    assert names(program, "done", "gpu") == [task]
+
+
+def _file(program: Any, state: str, task: str, queue: str = "default") -> Path:
+    return program.home / "queues" / queue / state / task
+
+
 def test_wait_says_by_its_exit_code_what_became_of_them(program: Any, worker: Any) -> None:
     good, bad = submit(program, "sleep 0.5", "--name", "good"), submit(program, "false", "--name", "bad")
     found = program("wait", "--timeout", "0.2s", "--json")

@@ -19,7 +19,8 @@ _HELP = """Move tasks to another queue, with all their history. What runs cannot
   paddock move TASK --to gpu
   paddock move --state queued --to /shared/queues/night
 
-A task goes together with those that wait for it and those that it waits for. The other queue may be on another disk.
+A task goes together with those that wait for it, and those that it still waits for. The other queue may be on another
+disk.
 """
 
 
@@ -42,12 +43,12 @@ def move(
     if there.exists() and there.path.samefile(source.path):
         raise UsageError(f"{entries[0].id} is in {source.name} already.", hint="--to names another queue.")
     known = {place.id: place.state for place in there.list().places} if there.exists() else {}
-    check(entries, snapshot(source).by_id(), known)
+    settled = check(entries, snapshot(source).by_id(), known)
     for entry in entries:
         _ = entry.title  # read now: the file will be elsewhere
     ask_about(session.out, entries, selection, yes, f"Move to {target}:")
     there.prepare()
-    steps, left = transfer(source, there, entries)
+    steps, left = transfer(source, there, entries, settled)
     remember(there, session.home)
     if left and not steps:
         raise Refused(left[0])

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import msgspec
@@ -200,6 +200,20 @@ def name_in(head: bytes) -> str:
         if line.startswith("===="):
             break
     return ""
+
+
+def without(data: bytes, settled: Container[str]) -> bytes:
+    """The file without those dependencies that name one of these tasks; all else as it was."""
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines):
+        if line.startswith(b"===="):
+            break
+        if line.startswith(b"after:"):
+            found = _field("after", line[6:].decode("utf-8", "surrogateescape").strip(), "after")
+            kept = tuple(dependency for dependency in found if dependency.task not in settled)
+            lines[number : number + 1] = [f"after: {_write_value('after', kept)}".encode()] if kept else []
+            break
+    return b"\n".join(lines)
 
 
 def _split(text: str, fence: str) -> tuple[str, list[tuple[str, str]]]:

@@ -17,17 +17,22 @@ from collections.abc import Mapping, Sequence
 from paddock import files
 from paddock.errors import NotFound, PaddockError, Refused
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import DONE, FAILED, OWNED, PAUSED, QUEUED, Place, Token
+from paddock.queue.lifecycle import CHECKING, DONE, FAILED, OWNED, PAUSED, QUEUED, Place, Token, settle
 from paddock.queue.orders import Step, find
+from paddock.queue.task import without
 from paddock.queue.view import Entry
 
 MOVABLE = (QUEUED, PAUSED, FAILED, DONE)
+NOTHING: Mapping[str, frozenset[str]] = {}
 _TRIES = 20
 
 
-def check(chosen: Sequence[Entry], everyone: Mapping[str, Entry], there: Mapping[str, str]) -> None:
+def check(
+    chosen: Sequence[Entry], everyone: Mapping[str, Entry], there: Mapping[str, str]
+) -> dict[str, frozenset[str]]:
     """Refused when a task would be parted from one that it waits for, or that waits for it. `there` are the tasks of
-    the other queue, and their states."""
+    the other queue, and their states. What comes back are dependencies, by task, that need not come along because what
+    was waited for has happened."""
     ids = {entry.id for entry in chosen}
     for entry in chosen:
         if entry.state in OWNED or entry.worker:
@@ -37,20 +42,30 @@ def check(chosen: Sequence[Entry], everyone: Mapping[str, Entry], there: Mapping
             )
         if entry.id in there:
             raise Refused(f"The other queue has a task {entry.id} already ({there[entry.id]}).")
+    settled: dict[str, set[str]] = {}
     for entry in everyone.values():
-        if entry.state not in (QUEUED, PAUSED):
+        if entry.state not in (QUEUED, PAUSED, CHECKING) or entry.file is None:
             continue  # it waits for nothing any more
-        wanted = [d.task for d in entry.file.task.after] if entry.file else []
-        for other in wanted:
-            if entry.id in ids and other not in ids and other not in there:
-                raise Refused(f"{entry.id} waits for {other}, which would stay behind.", hint=f"Move {other} too.")
+        for wanted in entry.file.task.after:
+            other = wanted.task
             if entry.id not in ids and other in ids:
                 raise Refused(f"{entry.id} waits for {other} in this queue.", hint=f"Move {entry.id} too.")
+            if entry.id in ids and other not in ids and other not in there:
+                state = everyone[other].state if other in everyone else ""
+                if not settle([wanted], {other: state}).ready:
+                    raise Refused(f"{entry.id} waits for {other}, which would stay behind.", hint=f"Move {other} too.")
+                settled.setdefault(entry.id, set()).add(other)
+    return {task: frozenset(others) for task, others in settled.items()}
 
 
-def transfer(source: DirectoryQueue, target: DirectoryQueue, chosen: Sequence[Entry]) -> tuple[list[Step], list[str]]:
+def transfer(
+    source: DirectoryQueue,
+    target: DirectoryQueue,
+    chosen: Sequence[Entry],
+    settled: Mapping[str, frozenset[str]] = NOTHING,
+) -> tuple[list[Step], list[str]]:
     """(what was moved, why the others were not). All are held before the first one crosses: else one that waits for
-    another would miss it on this side."""
+    another would miss it on this side. `settled` is what `check` returned."""
     worker = _name()
     held: dict[str, tuple[Place, Place]] = {}  # id -> where it was, where it is held
     crossed: list[str] = []
@@ -62,6 +77,8 @@ def transfer(source: DirectoryQueue, target: DirectoryQueue, chosen: Sequence[En
             except PaddockError as error:
                 left.append(error.message)
         for task, (_, at) in held.items():
+            if at.token is not None and settled.get(task):
+                source.place_copy(without(source.file(at).read_bytes(), settled[task]), at)
             if _cross(source, target, at):
                 crossed.append(task)
             else:
