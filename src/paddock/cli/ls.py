@@ -12,7 +12,7 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.output import JSON, UNLIMITED, Cell
-from paddock.cli.shape import STATE_STYLES, run_json
+from paddock.cli.shape import STATE_STYLES, run_raw
 from paddock.compare.diff import differing_keys
 from paddock.compare.fields import lookup, metric_names
 from paddock.compare.select import parse, select, sort_runs
@@ -112,9 +112,9 @@ def _print(session: Session, shown: list[RunRow], counted: Counted, asked: list[
     out = session.out
     names = [name for name in asked if not name.startswith("+")]
     extra = [name[1:] for name in asked if name.startswith("+")]
-    if out.mode == JSON:  # ten thousand runs take a second to shape: not for nothing
+    if out.mode == JSON:  # ten thousand runs take a while to shape: not for nothing
         rows = [
-            {name: lookup(run, name, now) for name in names + extra} if names else run_json(run, now) for run in shown
+            {name: lookup(run, name, now) for name in names + extra} if names else run_raw(run, now) for run in shown
         ]
         out.json({"runs": rows, "total": counted.total, "unreadable": counted.unreadable})
     for run in shown:

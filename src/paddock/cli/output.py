@@ -180,6 +180,8 @@ def _is_terminal(stream: Any) -> bool:
 
 
 def json_value(value: Any) -> Any:
+    if isinstance(value, wire.Raw):
+        return value
     if isinstance(value, float):
         if math.isfinite(value):
             return value

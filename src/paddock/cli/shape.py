@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddock import wire
 from paddock.compare.fields import duration
 from paddock.compare.stats import best_of
 from paddock.model import RunRow
@@ -26,6 +27,12 @@ def run_json(run: RunRow, now: float | None = None) -> dict[str, Any]:
         name: {**stat._asdict(), "best": best_of(name, stat, run.goals)} for name, stat in run.metrics.items()
     }
     return found
+
+
+def run_raw(run: RunRow, now: float | None = None) -> Any:
+    """The same, encoded already where it can be: for listings of many runs."""
+    found = run_json(run, now)
+    return wire.shown(found) or found
 
 
 def short(run: RunRow) -> dict[str, Any]:

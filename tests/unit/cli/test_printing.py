@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from array import array
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from paddock import wire
 from paddock.cli.command import Session
-from paddock.cli.output import Output
+from paddock.cli.output import JSON, Output, json_value
 from paddock.cli.series import _print
-from paddock.model import Series
+from paddock.cli.shape import run_raw
+from paddock.model import MetricStat, RunRow, Series
 
 
 def made(metric: str, points: dict[int, float]) -> Series:
@@ -41,21 +47,51 @@ def test_metrics_with_different_steps_leave_cells_empty(capsys: pytest.CaptureFi
     assert capsys.readouterr().out == "step,loss,日\n0,0.25,\n1,0.5,7.0\n2,,8.0\n"
 
 
-def test_a_point_costs_few_calls_to_print(capsys: pytest.CaptureFixture[str]) -> None:
-    """A million points must not take a minute; calls are counted because time depends on the machine."""
-    found = {"loss": made("loss", {step: step / 7 for step in range(10_000)})}
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.lists(inner).map(tuple),
+)
+
+
+@given(PLAIN)
+def test_json_of_plain_data_is_the_same_by_the_short_way(value: Any) -> None:
+    short = json_value([wire.shown(value) or value])
+    assert wire.dumps(short, indent=2) == wire.dumps([json_value(value)], indent=2)
+
+
+def test_what_the_short_way_cannot_say_takes_the_long_one() -> None:
+    assert [wire.shown(value) for value in (math.inf, {"a": [-math.inf]}, 2**70, "\udcff", object())] == [None] * 5
+
+
+def calls_of(work: Callable[[], Any]) -> int:
+    """Calls are counted because time depends on the machine."""
     calls = 0
 
     def count(_frame: FrameType, event: str, _argument: Any) -> None:
         nonlocal calls
         calls += event == "call"
 
-    session = Session(Output(), None)
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        _print(session, found, False)
+        work()
     finally:
         sys.setprofile(before)
+    return calls
+
+
+def test_a_run_costs_few_calls_to_print_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    config = {f"key{i}": i for i in range(50)}
+    stat = MetricStat(0.5, 9, 0.1, 3, math.nan, 0, 10)
+    run = RunRow(id="a1", name="a", project="p", state="finished", created=1.0, config=config, metrics={"loss": stat})
+    out = Output(JSON)
+    assert calls_of(lambda: out.json({"runs": [run_raw(run, 2.0) for _ in range(1000)]})) < 15_000
+    assert json.loads(capsys.readouterr().out)["runs"][999]["metrics"]["loss"]["max"] is None
+
+
+def test_a_point_costs_few_calls_to_print(capsys: pytest.CaptureFixture[str]) -> None:
+    """A million points must not take a minute."""
+    found = {"loss": made("loss", {step: step / 7 for step in range(10_000)})}
+    session = Session(Output(), None)
+    assert calls_of(lambda: _print(session, found, False)) < 30_000
     assert len(capsys.readouterr().out.splitlines()) == 10_001
-    assert calls < 30_000
