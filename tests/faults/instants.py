@@ -21,7 +21,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,6 +89,7 @@ def leave_behind(farm: Farm, ids: list[str]) -> None:
         assert farm.queue.claim(Place(QUEUED, task), Token("dead-1-abc", 1), ACTIVE)
 
 
+TYPICAL = {"submit": 25, "work": 150, "reclaim": 150}  # how many events there are, about
 OPERATIONS: dict[str, Callable[[Farm], None]] = {"submit": submit, "work": work, "reclaim": work}
 
 
@@ -211,9 +212,9 @@ def attempt(operation: str, at: str, cut: Callable[[Callable[[], None], Farm, Pa
     return found
 
 
-def by_audit(operation: str, step: int) -> Iterator[Trial]:
-    """At every step-th event, until the operation gets through."""
-    number = 1
+def by_audit(operation: str, sample: int) -> Iterator[Trial]:
+    """At every event until the operation gets through, or at some that lie apart."""
+    number, step = 1, max(1, TYPICAL[operation] // sample) if sample else 1
     while True:
         trial = attempt(operation, f"event {number}", lambda act, farm, errors: audited(act, farm, number, errors))  # noqa: B023
         yield trial
@@ -222,27 +223,30 @@ def by_audit(operation: str, step: int) -> Iterator[Trial]:
         number += step
 
 
-def by_strace(operation: str, step: int, error: str) -> Iterator[Trial]:
+def by_strace(operation: str, sample: int, error: str) -> Iterator[Trial]:
     calls = FAULTY if error else CALLS
     fault = f"error={error}" if error else "signal=KILL"
+    counts = count_calls(operation, calls)
+    instants = [(call, number) for call in calls for number in range(1, counts[call] + 1)]
+    step = max(1, len(instants) // sample) if sample else 1
+    for call, number in instants[step // 2 :: step]:
+        options = [*(["-f"] if call in THREADED else []), "-e", f"trace={call}"]
+        options += ["-e", f"inject={call}:{fault}:when={number}", "-o", "/dev/null"]
+        yield attempt(operation, f"{call} {number}", lambda act, farm, errors: traced(act, options, errors))  # noqa: B023
+
+
+def count_calls(operation: str, calls: Sequence[str]) -> Counter[str]:
+    """How often it makes each call when nothing happens to it: in its first thread, or in the one that makes most."""
     with tempfile.NamedTemporaryFile() as log:
         options = ["-f", "-e", f"trace={','.join(calls)}", "-o", log.name]
         attempt(operation, "nothing", lambda act, farm, errors: traced(act, options, errors))
-        counts = Counter[str]()
-        for (_, call), count in Counter(_call(line) for line in Path(log.name).read_text().splitlines()).items():
-            counts[call] = max(counts[call], count)  # of the thread that makes most of them
-    instants = [(call, number) for call in calls for number in range(1, counts[call] + 1)]
-    for call, number in instants[::step]:
-        options = [
-            *(["-f"] if call in THREADED else []),
-            "-e",
-            f"trace={call}",
-            "-e",
-            f"inject={call}:{fault}:when={number}",
-            "-o",
-            "/dev/null",
-        ]
-        yield attempt(operation, f"{call} {number}", lambda act, farm, errors: traced(act, options, errors))  # noqa: B023
+        lines = Path(log.name).read_text().splitlines()
+    counts = Counter[str]()
+    first = _call(lines[0])[0]
+    for (who, call), count in Counter(map(_call, lines)).items():
+        if call in THREADED or who == first:
+            counts[call] = max(counts[call], count)
+    return counts
 
 
 def _call(line: str) -> tuple[str, str]:
@@ -256,11 +260,11 @@ def main() -> None:
     parser.add_argument("operation", choices=OPERATIONS)
     parser.add_argument("--tool", choices=["audit", "strace"], default="audit")
     parser.add_argument("--error", default="", help="an error instead of a kill, such as EIO (strace)")
-    parser.add_argument("--step", type=int, default=1, help="take every n-th instant only")
+    parser.add_argument("--sample", type=int, default=0, help="about so many instants, instead of all")
     given = parser.parse_args()
-    trials = by_audit(given.operation, given.step)
+    trials = by_audit(given.operation, given.sample)
     if given.tool == "strace":
-        trials = by_strace(given.operation, given.step, given.error)
+        trials = by_strace(given.operation, given.sample, given.error)
     number = cut = 0
     faults = []
     for trial in trials:
