@@ -21,6 +21,7 @@ from paddock.queue.lease import Identity, read_identity
 from paddock.queue.lifecycle import Place
 from paddock.queue.submission import Submitted, submit_all
 from paddock.record.layout import Home
+from paddock.record.process import exists
 
 DEADLINE = 120.0  # seconds: so long that only a fault takes them
 QUICK = {"beat": 0.2, "fence": 1.0, "reclaim": 2.0}  # a lease for tests: seconds instead of minutes
@@ -129,24 +130,18 @@ class Farm:
             assert worker.wait(timeout=DEADLINE) == 0
 
     def close(self) -> None:
+        """End all workers, those too that were started by way of another program; their guards follow."""
+        for one in self.identities():
+            if exists(one.pid, one.start):
+                os.kill(one.pid, signal.SIGKILL)
         for worker in self.workers:
-            if worker.poll() is None:
-                worker.send_signal(signal.SIGCONT)
-                worker.kill()
+            worker.kill()
             worker.wait()
-        for one in list(self.guards()):
-            until(lambda pid=one: not Path(f"/proc/{pid}").exists() or _state(pid) == "Z", 30)
+        until(lambda: not list(self.guards()), 60)
 
     def guards(self) -> Iterator[int]:
         """The pids of guards that live yet; they end by themselves when their workers are gone."""
         for one in self.identities():
-            pid = one.guard.partition(" ")[0]
-            if pid.isdigit() and _state(int(pid)) not in ("", "Z"):
+            pid, _, start = one.guard.partition(" ")
+            if pid.isdigit() and exists(int(pid), start):
                 yield int(pid)
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return ""
