@@ -47,4 +47,5 @@ format: $(VENV)/.ready
 clean:
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
+include tests/faults/faults.mk
 -include bench/bench.mk

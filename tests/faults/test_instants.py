@@ -41,7 +41,9 @@ def test_a_kill_at_every_system_call(operation: str) -> None:
 
 
 @strace
-@pytest.mark.parametrize("error", ["EIO", "ENOSPC", "ESTALE"])
+@pytest.mark.parametrize(
+    "error", ["EIO", *(pytest.param(name, marks=pytest.mark.long) for name in ("ENOSPC", "ESTALE"))]
+)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_error_from_every_system_call(operation: str, error: str, long: bool) -> None:
     found = run(operation, "--tool", "strace", "--error", error, *([] if long else ["--sample", "3"]))

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from paddock.queue.lifecycle import (
+    ACTIVE,
     DONE,
     FAILED,
     OWNED,
@@ -34,7 +35,7 @@ from paddock.queue.lifecycle import (
 
 RETRIES = 1
 NAMES = ("w0", "w1")
-MOST = 3  # tasks: with few of them everything happens to the same ones
+MOST = 2  # tasks: with few of them everything happens to the same ones
 
 
 @dataclass
@@ -80,6 +81,7 @@ class QueueInMemory(RuleBasedStateMachine):
     def move(self, at: Place, to: Place) -> bool:
         if at.path not in self.files:
             return False
+        self.before = self.listing()
         self.files[to.path] = self.files.pop(at.path)
         return True
 
@@ -94,20 +96,16 @@ class QueueInMemory(RuleBasedStateMachine):
 
     # What everybody does
 
-    @precondition(lambda self: self.submitted < MOST)
-    @rule(priority=st.integers(-1, 2))
-    def submit(self, priority: int) -> None:
-        self.files[Place(QUEUED, f"t{self.submitted}", priority).path] = []
-        self.submitted += 1
-
-    @rule()
-    def time_passes(self) -> None:
-        self.before = self.listing()
+    @initialize(priorities=st.lists(st.integers(-1, 2), min_size=1, max_size=MOST))
+    def submit(self, priorities: list[int]) -> None:
+        for priority in priorities:
+            self.files[Place(QUEUED, f"t{self.submitted}", priority).path] = []
+            self.submitted += 1
 
     # What workers do
 
     @precondition(lambda self: any(p.state == QUEUED for p in self.listing()))
-    @rule(n=st.integers(0, 1), how=st.sampled_from(["fresh", "old"]))
+    @rule(n=st.integers(0, 1), how=st.sampled_from(["fresh", "fresh", "old"]))
     def claim(self, n: int, how: str) -> None:
         worker = self.workers[n]
         free = order(p for p in self.seen(how, 0)[0] if is_free(p))
@@ -128,7 +126,12 @@ class QueueInMemory(RuleBasedStateMachine):
             self.alive.discard((task, token))
             worker.hands[task].result = result
 
-    @rule(n=st.integers(0, 1), how=st.sampled_from(["fresh", "old", "partial", "broken"]), hidden=st.integers(0, 9))
+    @precondition(lambda self: any(worker.hands for worker in self.workers))
+    @rule(
+        n=st.integers(0, 1),
+        how=st.sampled_from(["fresh", "fresh", "old", "partial", "broken"]),
+        hidden=st.integers(0, 9),
+    )
     def look(self, n: int, how: str, hidden: int) -> None:
         worker = self.workers[n]
         if not worker.lives or worker.silent:
@@ -148,6 +151,7 @@ class QueueInMemory(RuleBasedStateMachine):
                 if verdict is Order.DROP:
                     del worker.hands[task]
 
+    @precondition(lambda self: any(worker.hands for worker in self.workers))
     @rule(n=st.integers(0, 1), how=st.sampled_from(["fresh", "partial", "broken"]), hidden=st.integers(0, 9))
     def settle(self, n: int, how: str, hidden: int) -> None:
         worker = self.workers[n]
@@ -196,6 +200,7 @@ class QueueInMemory(RuleBasedStateMachine):
 
     # What happens to workers
 
+    @precondition(lambda self: any(worker.hands for worker in self.workers))
     @rule(n=st.integers(0, 1), guarded=st.booleans())
     def dies(self, n: int, guarded: bool) -> None:
         """With its guard its processes go at once; when both are killed they stay, until an heir ends them."""
@@ -205,12 +210,14 @@ class QueueInMemory(RuleBasedStateMachine):
         self.born += 1
         self.workers[n] = Modelled(f"w{self.born}")
 
+    @precondition(lambda self: any(worker.hands for worker in self.workers))
     @rule(n=st.integers(0, 1))
     def falls_silent(self, n: int) -> None:
         """Stopped, or without its disk, until after the fence: the guard has ended its tasks."""
         self.workers[n].silent = True
         self.end_processes(self.workers[n].name)
 
+    @precondition(lambda self: any(worker.silent for worker in self.workers))
     @rule(n=st.integers(0, 1))
     def wakes_up(self, n: int) -> None:
         if self.workers[n].silent:
@@ -239,6 +246,7 @@ class QueueInMemory(RuleBasedStateMachine):
     @precondition(lambda self: self.files and len(self.removed) < MOST - 1)
     @rule(n=st.integers(0, 9))
     def rm(self, n: int) -> None:
+        self.before = self.listing()
         path = sorted(self.files)[n % len(self.files)]
         del self.files[path]
         self.removed.add(place(*path.split("/")).id)  # type: ignore[union-attr]
@@ -260,14 +268,15 @@ class QueueInMemory(RuleBasedStateMachine):
         """When the disk is whole again and people leave it alone, everything comes to rest."""
         for n in range(len(self.workers)):
             self.wakes_up(n)
-        for _ in range(4 * (POISON + RETRIES + 2) * (self.submitted + 1)):
+        for _ in range(POISON + RETRIES + 3):
             for n in range(len(self.workers)):
                 self.take_over(n, "fresh")
                 self.look(n, "fresh", 0)
                 self.claim(n, "fresh")
             for worker in self.workers:
                 for task, copy in worker.hands.items():
-                    if not copy.result and not copy.stopped:
+                    here = any(p.id == task and p.token == copy.token and p.state == ACTIVE for p in self.listing())
+                    if here and not copy.result and not copy.stopped:
                         self.alive.discard((task, copy.token))
                         copy.result = "done"
             for n in range(len(self.workers)):
@@ -277,10 +286,12 @@ class QueueInMemory(RuleBasedStateMachine):
         for at in self.listing():
             held = at.state == PAUSED or (at.state in (DONE, FAILED) and at.token is None)
             assert held, f"{at.path} is stuck"
+        owned = {(p.id, p.token) for p in self.listing() if p.token is not None}
+        assert self.alive <= owned, "a process outlives its task"
 
 
 QueueInMemory.TestCase.settings = settings(
-    max_examples=100, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestQueueInMemory = QueueInMemory.TestCase
 
