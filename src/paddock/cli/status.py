@@ -98,6 +98,9 @@ def _print_running(session: Session, one: Status, now: float, where: str) -> Non
     for entry in one.running:
         fate = one.crew.fate(entry.worker)
         worker: Cell = entry.worker if fate == ALIVE else (f"{fate}: {entry.worker}", "red")
+        ranks = one.gangs[entry.id].ranks if entry.id in one.gangs else {}
+        if len(ranks) > 1 and fate == ALIVE:
+            worker = f"{len(ranks)} ranks on {many(len({seat.worker for seat in ranks}), 'worker')}"
         elapsed = span(max(0.0, now - started(entry, session.home)))
         rows.append([(entry.id, "bold"), entry.title, worker, str(entry.attempt), elapsed])
     if rows:
@@ -174,5 +177,8 @@ def _running_json(session: Session, one: Status, entry: Entry, now: float) -> di
         "attempt": entry.attempt,
         "started": began,
         "elapsed": max(0.0, now - began),
+        "ranks": {str(rank): seat.worker for seat, rank in one.gangs[entry.id].ranks.items()}
+        if entry.id in one.gangs
+        else {},
         "remark": owned(entry, one.crew) if fate != ALIVE else "",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import click
@@ -14,6 +15,7 @@ from paddock.cli.queued import fitted_table, home_queues, open_queue, queue_name
 from paddock.compare.text import many, span
 from paddock.errors import Ambiguous, NotFound, Refused
 from paddock.queue.directory import DirectoryQueue
+from paddock.queue.occupied import Slot, gangs, occupied
 from paddock.queue.roster import DEAD, Seen
 from paddock.queue.roster import workers as look
 from paddock.queue.view import Entry, snapshot
@@ -33,7 +35,14 @@ when it was started with --drain. A worker is named by the beginning of its name
 class Works(NamedTuple):
     queue: DirectoryQueue
     seen: Seen
-    tasks: list[Entry]
+    slots: list[Slot]
+    tasks: Mapping[str, Entry]
+
+    def title(self, slot: Slot) -> str:
+        name = self.tasks[slot.task].title if slot.task in self.tasks else slot.task
+        if slot.kept:
+            return f"(kept for {name or slot.task})"
+        return (name or slot.task) + (f" (rank {slot.rank})" if slot.rank is not None else "")
 
 
 @verb("workers", help=_HELP)
@@ -58,22 +67,22 @@ def workers(session: Session, queue: str | None, stops: tuple[str, ...]) -> None
 
 
 def _of(queue: DirectoryQueue) -> list[Works]:
-    entries = [entry for entry in snapshot(queue).entries if entry.worker]
-    return [Works(queue, seen, [e for e in entries if e.worker == seen.name]) for seen in look(queue)]
+    tasks = snapshot(queue).by_id()
+    slots = occupied(tasks.values(), gangs(queue))
+    return [Works(queue, seen, [slot for slot in slots if slot.worker == seen.name], tasks) for seen in look(queue)]
 
 
 def _row(session: Session, works: Works, several: bool) -> list[Cell]:
     seen = works.seen
-    runs = ", ".join(f"{entry.title or entry.id}" for entry in works.tasks)
     queue: list[Cell] = [queue_name(session, works.queue)] if several else []
     return [
         (seen.name, "bold"),
         *queue,
         (seen.state, _STYLES[seen.state]),
         f"{span(seen.silence)} ago",
-        f"{len(works.tasks)}/{seen.identity.slots}",
+        f"{len(works.slots)}/{seen.identity.slots}",
         seen.identity.gpus,
-        runs,
+        ", ".join(map(works.title, works.slots)),
     ]
 
 
@@ -88,7 +97,19 @@ def _as_json(session: Session, works: Works) -> dict[str, object]:
         "silence": seen.silence,
         "slots": seen.identity.slots,
         "gpus": list(seen.gpus),
-        "tasks": [{"id": e.id, "name": e.name, "state": e.state, "attempt": e.attempt} for e in works.tasks],
+        "tasks": [_slot_json(works, slot) for slot in works.slots],
+    }
+
+
+def _slot_json(works: Works, slot: Slot) -> dict[str, object]:
+    entry = works.tasks.get(slot.task)
+    return {
+        "id": slot.task,
+        "name": entry.name if entry else "",
+        "state": entry.state if entry else "",
+        "attempt": entry.attempt if entry else 0,
+        "rank": slot.rank,
+        "kept": slot.kept,
     }
 
 
@@ -106,7 +127,7 @@ def _stop(session: Session, found: list[Works], words: tuple[str, ...]) -> None:
             os.unlink(works.queue.workers / works.seen.name)
     session.out.json({"stopped": names})
     for name in names:
-        tasks = sum(len(works.tasks) for works in chosen if works.seen.name == name)
+        tasks = sum(not slot.kept for works in chosen if works.seen.name == name for slot in works.slots)
         session.out.bare(name)
         session.out.line(f"stopping: {name}" + (f" ({many(tasks, 'task')} running)" if tasks else ""))
 

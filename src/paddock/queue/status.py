@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from paddock.errors import PaddockError
 from paddock.queue.directory import DirectoryQueue
+from paddock.queue.gang import Gang, capacity
 from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, STATES, Place, order, settle
+from paddock.queue.occupied import by_worker, gangs, occupied
 from paddock.queue.roster import ALIVE, DEAD, SILENT, Seen, workers
 from paddock.queue.task import Task
 from paddock.queue.view import IN_ORDER, Entry
@@ -19,6 +21,7 @@ from paddock.record.manifest import manifest_path
 from paddock.record.scan import header, journal_files
 
 NEXT = "next"
+NOBODY: Mapping[str, Gang] = {}
 _CHECK_WIDTH = 60  # letters of a check that are told
 
 
@@ -60,6 +63,7 @@ class Status(NamedTuple):
     more: int  # tasks that wait beyond those that are told
     strangers: list[str]  # paths of files that are no tasks
     sure: bool
+    gangs: Mapping[str, Gang] = {}
 
 
 def status(queue: DirectoryQueue, limit: int | None = None, home: Home | None = None) -> Status:
@@ -70,9 +74,10 @@ def status(queue: DirectoryQueue, limit: int | None = None, home: Home | None = 
     for place in places.values():
         by_state[place.state].append(place)
     seen = {worker.name: worker for worker in workers(queue)}
-    # A stopped task keeps its slot; a check takes none.
     begun = [Entry(queue, place) for state in (ACTIVE, PAUSED) for place in by_state[state] if place.token]
-    busy = sum(entry.worker in seen and seen[entry.worker].state == ALIVE for entry in begun)
+    known = gangs(queue)
+    slots = by_worker(occupied(begun, known))
+    busy = sum(count for worker, count in slots.items() if worker in seen and seen[worker].state == ALIVE)
     crew = Crew(seen, busy, _most_free_gpus(seen.values(), begun))
     line = first([*by_state[QUEUED], *by_state[CHECKING]], limit)
     line += sorted(by_state[PAUSED], key=lambda place: place.id)[: None if limit is None else limit - len(line)]
@@ -81,10 +86,11 @@ def status(queue: DirectoryQueue, limit: int | None = None, home: Home | None = 
         {state: len(by_state[state]) for state in STATES},
         crew,
         [Entry(queue, place) for place in sorted(by_state[ACTIVE], key=lambda place: place.id)],
-        explain([Entry(queue, place) for place in line], places, crew, home),
+        explain([Entry(queue, place) for place in line], places, crew, home, known),
         sum(len(by_state[state]) for state in (QUEUED, CHECKING, PAUSED)) - len(line),
         listing.strangers,
         listing.sure,
+        known,
     )
 
 
@@ -104,12 +110,18 @@ def first(places: Sequence[Place], limit: int | None) -> list[Place]:
     return heapq.nsmallest(limit, places, key=lambda place: (-place.priority, place.id))
 
 
-def explain(entries: Sequence[Entry], known: Mapping[str, Place], crew: Crew, home: Home | None = None) -> list[Waits]:
+def explain(
+    entries: Sequence[Entry],
+    known: Mapping[str, Place],
+    crew: Crew,
+    home: Home | None = None,
+    gathering: Mapping[str, Gang] = NOBODY,
+) -> list[Waits]:
     """Why each of these waits, given in the order in which they are taken."""
     found = []
     free = crew.slots - crew.busy
     for entry in entries:
-        why = _obstacle(entry, known, crew) or _lost_code(entry, home)
+        why = _obstacle(entry, known, crew) or _lost_code(entry, home) or _gathers(entry, gathering)
         if not why and entry.file is not None and entry.file.task.gpus > crew.gpus_free:
             why = f"needs {entry.file.task.gpus} GPUs at once; {crew.gpus_free} are free"
         elif not why:
@@ -178,9 +190,17 @@ def _room(task: Task, crew: Crew) -> str:
     if task.gpus > crew.most_gpus:
         most = f"the most that a worker has is {crew.most_gpus}" if crew.most_gpus else "no worker has any"
         return f"needs {task.gpus} GPU{'s' if task.gpus > 1 else ''}; {most}"
-    if task.workers > crew.slots:
-        return f"needs {task.workers} workers at once; there is room for {crew.slots}"
+    if task.workers > 1:
+        room = capacity(task, [worker.identity for worker in crew.alive])
+        if task.workers > room:
+            return f"needs {task.workers} slots at once for its ranks; there are {room}"
     return ""
+
+
+def _gathers(entry: Entry, known: Mapping[str, Gang]) -> str:
+    if entry.file is None or entry.id not in known or not known[entry.id].offers:
+        return ""
+    return f"gathers its ranks: {len(known[entry.id].offers)} of {entry.file.task.workers} slots are kept for it"
 
 
 def _lost_code(entry: Entry, home: Home | None) -> str:

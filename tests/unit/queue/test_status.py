@@ -58,7 +58,7 @@ def test_what_fits_is_next_and_what_does_not_says_what_it_needs(
     put(queue, Place(QUEUED, "lost"), code="ab" * 32)
     assert whys(queue, Home(tmp_path / "home")) == {
         "first": "needs 2 GPUs at once; 1 are free",
-        "gang": "needs 3 workers at once; there is room for 2",
+        "gang": "needs 3 slots at once for its ranks; there are 2",
         "huge": "needs 3 GPUs; the most that a worker has is 2",
         "lost": f"its code (abababababab) is not in {tmp_path / 'home'}",
         "one": "next",
@@ -99,6 +99,20 @@ def test_what_is_held_says_by_whom(queue: DirectoryQueue, alive: str) -> None:
         "orphan": "paused in attempt 1; its worker w-gone has no file any more",
         "going": "w-1 is letting go of it",
         "stuck": "held by w-gone, which has no file any more; a live worker takes it over",
+    }
+
+
+def test_ranks_and_slots_that_are_kept_for_them_are_taken(queue: DirectoryQueue, alive: str) -> None:
+    put(queue, Place(ACTIVE, "gang", 0, Token(alive, 1)), workers=2)
+    put(queue, Place(QUEUED, "gathers", 1), workers=2, priority=1)
+    put(queue, Place(QUEUED, "single"))
+    for path in ("gang/rank-0~w-1.1", "gang/rank-1~w-9.1", "gathers/offer~w-1.2"):
+        file = queue.path / "gangs" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    assert whys(queue) == {
+        "gathers": "gathers its ranks: 1 of 2 slots are kept for it",
+        "single": "all 2 slots are busy",
     }
 
 
