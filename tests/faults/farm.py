@@ -12,10 +12,12 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from paddock.errors import PaddockError
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.lease import Identity, read_identity
 from paddock.queue.lifecycle import Place
@@ -23,6 +25,7 @@ from paddock.queue.submission import Submitted, submit_all
 from paddock.record.layout import Home
 from paddock.record.process import exists
 
+SENTENCE = 5  # exit code of an operation that refused with a sentence
 DEADLINE = 120.0  # seconds: so long that only a fault takes them
 QUICK = {"beat": 0.2, "fence": 1.0, "reclaim": 2.0}  # a lease for tests: seconds instead of minutes
 _LEDGER = """exec 9>>{ledger}/"$PADDOCK_RUN_ID"
@@ -145,3 +148,27 @@ class Farm:
             pid, _, start = one.guard.partition(" ")
             if pid.isdigit() and exists(int(pid), start):
                 yield int(pid)
+
+
+def forked(act: Callable[[], None], errors: Path) -> tuple[int, int]:
+    """Run it in a fork that waits for a byte first: pid, and where to write that byte."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(read)
+        return pid, write
+    code = 1
+    try:
+        os.close(write)
+        os.setpgid(0, 0)
+        os.dup2(os.open(errors, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644), 2)
+        os.read(read, 1)
+        act()
+        code = 0
+    except PaddockError as error:
+        os.write(2, f"sentence: {error}\n".encode())
+        code = SENTENCE
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)

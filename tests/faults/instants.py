@@ -19,13 +19,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from paddock.errors import PaddockError
 from paddock.queue.directory import find_queue
 from paddock.queue.lease import Lease
 from paddock.queue.lifecycle import ACTIVE, QUEUED, Liveness, Place, Token
@@ -34,7 +32,7 @@ from paddock.work.options import Options
 from paddock.work.slots import Slots
 from paddock.work.worker import Worker
 from tests.faults.checker import Count, check
-from tests.faults.farm import Farm, until
+from tests.faults.farm import SENTENCE, Farm, forked, until
 
 CALLS = (
     *("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "ftruncate"),
@@ -45,7 +43,6 @@ FAULTY = ("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink
 THREADED = {"pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "ftruncate"}
 UNAUDITED = ("write", "pwrite", "fsync", "fdatasync", "ftruncate")  # Python has no audit events for them
 HUNG = 99 << 8  # the status of an operation that did not end by itself
-SENTENCE = 5  # exit code of an operation that refused with a sentence
 TASKS = 3
 
 
@@ -71,10 +68,11 @@ def prepare(operation: str, farm: Farm) -> list[str]:
     """What has to be there before; the ids of the tasks that must not be lost."""
     if operation == "submit":
         return []
-    ids = [task.id for task in farm.submit("true", TASKS - 1)]
-    ids.append(farm.put('test "$PADDOCK_ATTEMPT" -gt 1', retries=1))
+    ids = [farm.put("true"), farm.put('test "$PADDOCK_ATTEMPT" -gt 1', retries=1)]
     if operation == "reclaim":
-        leave_behind(farm, ids)
+        leave_behind(farm, [*ids, farm.put("true")])
+    else:
+        ids += [farm.put("true", chk="true"), farm.put("true", after=[ids[0]])]
     return ids
 
 
@@ -94,30 +92,6 @@ OPERATIONS: dict[str, Callable[[Farm], None]] = {"submit": submit, "work": work,
 
 
 # The tools
-
-
-def forked(act: Callable[[], None], errors: Path) -> tuple[int, int]:
-    """Run it in a fork that waits for a byte first: pid, and where to write that byte."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(read)
-        return pid, write
-    code = 1
-    try:
-        os.close(write)
-        os.setpgid(0, 0)
-        os.dup2(os.open(errors, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644), 2)
-        os.read(read, 1)
-        act()
-        code = 0
-    except PaddockError as error:
-        os.write(2, f"sentence: {error}\n".encode())
-        code = SENTENCE
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(code)
 
 
 def audited(act: Callable[[], None], farm: Farm, number: int, errors: Path) -> int:
