@@ -71,7 +71,7 @@ def worker(
         end=_seconds_left(),
         grace=parse_seconds(grace),
         liveness=_liveness(given),
-        notify=notify.load(),
+        notify=notify.load(say=session.out.note),
     )
     home = source(session.home_option).home  # it need not exist yet
     home.prepare()

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -56,9 +56,13 @@ class Notify(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return not (self.on and (self.command or self.webhook or self.mail))
 
 
-def load(start: Path | None = None) -> Notify:
-    """As the nearest paddock.toml says it; a mistake is a sentence."""
+def load(start: Path | None = None, say: Callable[[str], None] = lambda text: None) -> Notify:
+    """As the nearest paddock.toml says it; a mistake is a sentence. One that others have written or could write is left
+    alone, and that is said: it would run their commands as us."""
     found, where = settings.table("notify", start)
+    if where and (trouble := _distrust(Path(where))):
+        say(f"[notify] of {where} is left alone: {trouble}.")
+        found, where = {}, ""
     secret = found.get("secrets")
     if isinstance(secret, str) and secret:
         base = Path(where).parent if where else Path.cwd()
@@ -69,10 +73,19 @@ def load(start: Path | None = None) -> Notify:
     return _checked(found, where or "the environment")
 
 
+def _distrust(path: Path) -> str:
+    found = os.stat(path)
+    if found.st_uid not in (0, os.getuid()):
+        return "the file is not yours"
+    return "everybody may write the file" if found.st_mode & stat.S_IWOTH else ""
+
+
 def _secrets(path: Path) -> dict[str, Any]:
     try:
-        mode = os.stat(path).st_mode
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        found = os.stat(path)
+        if found.st_uid not in (0, os.getuid()):
+            raise UsageError(f"{path}, which holds secrets, is not yours.", hint="[notify] secrets names it.")
+        if found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise UsageError(f"Others may read {path}, which holds secrets.", hint=f"chmod 600 '{path}'")
         return tomllib.loads(path.read_text())
     except OSError as error:

@@ -106,6 +106,19 @@ def test_secrets_come_from_a_private_file_or_the_environment(tmp_path: Path, mon
     assert (notify.load(tmp_path).webhook, notify.load(tmp_path).password) == ("https://example.org/other", "p")
 
 
+def test_a_table_that_others_could_have_written_is_left_alone(tmp_path: Path) -> None:
+    file, said = tmp_path / "paddock.toml", list[str]()
+    file.write_text("[notify]\ncommand = 'evil'\n")
+    file.chmod(0o666)
+    assert notify.load(tmp_path, said.append).silent
+    assert said == [f"[notify] of {file} is left alone: everybody may write the file."]
+    file.chmod(0o644)
+    assert not notify.load(tmp_path, said.append).silent
+    if os.getuid() == 0:
+        os.chown(file, 12345, -1)
+        assert notify.load(tmp_path, said.append).silent and "not yours" in said[-1]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
