@@ -145,7 +145,9 @@ def _write_facts(root: str, task: Task, *, new: bool) -> int:
 
 
 def _plain(value: object) -> object:
-    return value if value is None or type(value) in (str, int) else wire.plain(value).value
+    """Most values need no look: this is done for every task."""
+    simple = value is None or value == {} or (type(value) is str and value.isascii())
+    return value if simple else wire.plain(value).value
 
 
 _oom_kills_seen = (-1e9, -1)

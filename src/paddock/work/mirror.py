@@ -22,6 +22,7 @@ WORKERS = "workers"
 ORDER = (QUEUED, PAUSED, CHECKING, ACTIVE, FAILED, DONE, WORKERS)
 POLL_SECONDS = 1.0  # between two looks at a directory's time, where the kernel does not tell
 LISTEN_SECONDS = 30.0  # between two listings to be safe, where it does
+DUE_SECONDS = 1.0  # between two questions whether a listing is due, where the kernel tells
 DELAY_SECONDS = 2.0  # at most, between two listings of a directory that changes all the time and takes long to list
 SETTLED_SECONDS = 2.0  # a listing so soon after a change may have missed another with the same time stamp
 THRIFT = 300  # listings to be safe take at most one part in so many of the time
@@ -50,6 +51,7 @@ class Mirror:
         watched = {name: (path, name == QUEUED) for name, path in self._paths.items()}
         self._wake = Wake(watched if listen and is_local(queue.path) else {})
         self._all = True  # list everything at the next look
+        self._due = 0.0  # when a listing may be due
 
     @property
     def fd(self) -> int:
@@ -68,9 +70,11 @@ class Mirror:
             else:
                 changes = [change for change in told if self._apply(change)]
         everything, self._all = self._all, False
-        for directory in ORDER:
-            if everything or self._is_due(directory, now):
-                changes += self._list(directory, now)
+        if everything or now >= self._due:
+            for directory in ORDER:
+                if everything or self._is_due(directory, now):
+                    changes += self._list(directory, now)
+            self._due = now + (DUE_SECONDS if self._wake.fd >= 0 else POLL_SECONDS / 10)
         return changes
 
     def claims(self) -> Listing:
@@ -106,17 +110,19 @@ class Mirror:
         return any(name.startswith(mine.id) and name != mine.name and task_id(name) == mine.id for name in names)
 
     def _apply(self, change: Change) -> bool:
-        listed = self.listed.get(change.directory)
+        directory, name, here = change
+        listed = self.listed.get(directory)
         if listed is None:  # where cancelled tasks wait for their end
             return False
-        known = change.name in listed.names
-        act = set.add if change.here else set.discard
-        act(listed.names, change.name)
-        if "~" in change.name:
-            act(listed.owned, change.name)
-        if (task := task_id(change.name)) != change.name:
-            act(listed.odd, task)
-        return known or change.here
+        known = name in listed.names
+        act = set.add if here else set.discard
+        act(listed.names, name)
+        if "~" in name:
+            act(listed.owned, name)
+            act(listed.odd, task_id(name))
+        elif "@" in name:
+            act(listed.odd, task_id(name))
+        return known or here
 
     def _is_due(self, directory: str, now: float) -> bool:
         listed = self.listed[directory]

@@ -46,13 +46,13 @@ class Reclaim:
         self._ownerless: set[Place] = set()  # at the last look
         self._owners: set[str] = set()
 
+    def is_due(self, now: float) -> bool:
+        return now - self._looked >= EVERY
+
     def look(self, busy: Set[str]) -> None:
         """`busy` are the keys of the tasks that this worker has in hand: what else bears its name has slipped out of
         its hands, when a disk refused, and is taken up again like a dead worker's."""
-        now = time.monotonic()
-        if now - self._looked < EVERY:
-            return
-        self._looked = now
+        self._looked = time.monotonic()
         listing = self.mirror.claims()
         dead: dict[str, bool] = {self.worker: True}
         for place in (*listing.places, *self.queue.list([CANCELLED]).places):

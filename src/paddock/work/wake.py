@@ -69,10 +69,10 @@ class Wake:
                 if mask & _OVERFLOW:
                     self._skip()
                     return None
-                name = data[at + 16 : at + 16 + size].rstrip(b"\0")
+                name = data[at + 16 : at + 16 + size].rstrip(b"\0").decode("utf-8", "surrogateescape")
                 at += 16 + size
-                if not name.startswith(b"."):
-                    found.append(Change(self._watched[number], os.fsdecode(name), bool(mask & _HERE)))
+                if name[:1] != ".":
+                    found.append(Change(self._watched[number], name, mask & _HERE != 0))
             if len(data) < _BYTES // 2:
                 return found
         return None

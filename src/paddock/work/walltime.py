@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 MARGIN = 60.0  # seconds before the end in which nothing is begun
 RESERVE = 10.0  # seconds beside the grace for writing down what became of the tasks
 
 
-class Walltime(NamedTuple):
+@dataclass(frozen=True)
+class Walltime:
     """Seconds from the worker's start; 0 is never. `until` is when it was asked to leave; at `end` the machine is taken
     from it (the end of a Slurm job), whatever it was asked."""
 
@@ -16,13 +18,13 @@ class Walltime(NamedTuple):
     end: float = 0.0
     grace: float = 30.0
 
-    @property
+    @cached_property
     def over(self) -> float:
         """From when on it leaves: at `until`, and in time to end its tasks with their grace before `end`."""
         hard = self.end - min(self.grace + RESERVE, self.end / 10)
         return min(t for t in (self.until, hard, 1e18) if t > 0)
 
-    @property
+    @cached_property
     def last(self) -> float:
         """From when on it must end its tasks, also when it may let them finish."""
         return self.end - min(self.grace + RESERVE, self.end / 10) if self.end > 0 else 1e18

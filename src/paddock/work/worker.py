@@ -142,7 +142,8 @@ class Worker:
         self.settling.work()
         if not self.stopping:
             for desk in self.desks:
-                desk.reclaim.look(desk.busy({*self.running, *self.settling.keys}))
+                if desk.reclaim.is_due(now):
+                    desk.reclaim.look(desk.busy({*self.running, *self.settling.keys}))
             self.starting.begin(self.desks, now)
         self.notices.work([desk.queue for desk in self.desks if desk.is_empty and not self.running])
         self._beat_journals(now)
