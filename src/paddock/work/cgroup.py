@@ -52,6 +52,11 @@ class Cgroup:
     def remove(self) -> bool:
         """A group with a process in it, dead and unburied ones included, cannot be removed yet. Groups that the task
         made inside go with it."""
+        try:
+            os.rmdir(self.path)  # mostly there are none
+            return True
+        except OSError:
+            pass
         for directory, _, _ in os.walk(self.path, topdown=False):
             try:
                 os.rmdir(directory)
@@ -62,8 +67,11 @@ class Cgroup:
         return True
 
     def _read(self, name: str) -> bytes:
+        path = f"{self.path}/{name}"
+        if not os.access(path, os.R_OK):  # as memory.peak often is not there
+            return b""
         try:
-            with open(f"{self.path}/{name}", "rb") as file:
+            with open(path, "rb") as file:
                 return file.read()
         except OSError:
             return b""

@@ -13,6 +13,7 @@ import queue
 import secrets
 import shutil
 import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,11 @@ def work_directory(task: Task, home: Home, run: RunDirectory, cache: Path) -> Pa
     root = str(code.get("root") or task.cwd)
     tree = shared_tree(home, task.code, cache)
     work = run.path / "work"
-    if not work.is_dir():
-        _link(work, tree, Path(root))
-    inside = os.path.relpath(task.cwd, root) if task.cwd else "."
+    if not os.path.isdir(work):
+        _link(str(work), str(tree), root)
+    if not task.cwd or task.cwd == root:
+        return work
+    inside = os.path.relpath(task.cwd, root)
     return work if inside.startswith("..") else work / inside
 
 
@@ -48,7 +51,7 @@ class Trees:
         self._results: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
 
     def has(self, digest: str) -> bool:
-        return _path(self._cache, digest).is_dir()
+        return os.path.isdir(_path(self._cache, digest))
 
     def ask(self, digest: str, who: Any) -> None:
         """Have it restored; `done` says when."""
@@ -106,22 +109,33 @@ def shared_tree(home: Home, digest: str, cache: Path) -> Path:
     return tree
 
 
-def _link(work: Path, tree: Path, root: Path) -> None:
-    aside = work.with_name(f".work.{secrets.token_hex(4)}")
-    aside.mkdir(parents=True)
-    names = set(os.listdir(tree))
+def _link(work: str, tree: str, root: str) -> None:
+    """Filled under another name: a directory that is there is whole."""
+    aside = f"{os.path.dirname(work)}/.work.part"
+    try:
+        os.mkdir(aside)
+    except FileExistsError:  # of an attempt that was killed, or of another rank right now
+        aside += secrets.token_hex(4)
+        os.mkdir(aside)
+    names = _names(tree)
     for name in names:
-        os.symlink(tree / name, aside / name)
+        os.symlink(f"{tree}/{name}", f"{aside}/{name}")
     with contextlib.suppress(OSError):  # the original may be gone; the code is not
-        for entry in os.scandir(root):
-            if entry.name not in names and entry.name not in _NEVER:
-                os.symlink(entry.path, aside / entry.name)
+        for name in os.listdir(root):
+            if name not in names and name not in _NEVER:
+                os.symlink(f"{root}/{name}", f"{aside}/{name}")
     try:
         os.rename(aside, work)
     except OSError:
         shutil.rmtree(aside, ignore_errors=True)
-        if not work.is_dir():
+        if not os.path.isdir(work):
             raise
+
+
+@lru_cache(64)
+def _names(tree: str) -> frozenset[str]:
+    """What is in a restored snapshot, which never changes."""
+    return frozenset(os.listdir(tree))
 
 
 def _make_read_only(tree: Path) -> None:

@@ -30,6 +30,8 @@ from paddock.work.process import Process
 MESSAGE_BYTES = 1 << 16
 LEFTOVER_GRACE = 1.0  # seconds that processes have which a task left behind when it ended by itself
 _TICK = 1.0  # seconds at most between two looks at the fence: a timer does not run while a laptop sleeps
+_RECEIVE, _SEND = (int(socket.MSG_DONTWAIT | flag) for flag in (socket.MSG_CMSG_CLOEXEC, socket.MSG_NOSIGNAL))
+_RIGHTS_BYTES = socket.CMSG_SPACE(4 * array.array("i").itemsize)  # of up to four descriptors
 _NOT_STARTED = 127 << 8  # the wait status of a shell that could not find a command
 _IGNORED = ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "PIPE", "TSTP", "TTIN", "TTOU")
 
@@ -129,8 +131,7 @@ class GuardProcess:
             fds = array.array("i")
             try:
                 # Not socket.recv_fds: it ignores its flags.
-                flags = socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC
-                data, extra, _, _ = self.channel.recvmsg(MESSAGE_BYTES, socket.CMSG_SPACE(4 * fds.itemsize), flags)
+                data, extra, _, _ = self.channel.recvmsg(MESSAGE_BYTES, _RIGHTS_BYTES, _RECEIVE)
                 for _, _, sent in extra:
                     fds.frombytes(sent[: len(sent) - len(sent) % fds.itemsize])
             except (BlockingIOError, InterruptedError):
@@ -176,7 +177,7 @@ class GuardProcess:
         """Never waits: a worker that is stopped does not read."""
         while self.outbox:
             try:
-                self.channel.send(self.outbox[0], socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+                self.channel.send(self.outbox[0], _SEND)
             except OSError:  # full; or the worker is gone, as we shall hear; or memory is short, and we try again
                 return
             del self.outbox[0]

@@ -31,6 +31,7 @@ from paddock.work.attempt import Running
 from paddock.work.notice import Notices
 
 AGAIN_SECONDS = 1.0
+BUSY_SECONDS, GATHER_SECONDS = 0.02, 0.01  # when results come so fast, they are waited for a moment, to share a commit
 DIRECTORIES_SECONDS = 1.0  # how long a rename may wait for the disk
 
 
@@ -156,14 +157,17 @@ class Settling:
 
     def _serve(self) -> None:
         directories: dict[Path, None] = {}
-        synced = time.monotonic()
+        synced, last = time.monotonic(), -1e9
         while True:
             batch: list[Ending] = []
             with contextlib.suppress(queue.Empty):
                 batch.append(self._orders.get(timeout=DIRECTORIES_SECONDS if directories else None))
+                if time.monotonic() - last < BUSY_SECONDS:
+                    time.sleep(GATHER_SECONDS)
                 while True:
                     batch.append(self._orders.get_nowait())
             self._settle_all(batch, directories)
+            last = time.monotonic()
             if directories and (not batch or time.monotonic() - synced > DIRECTORIES_SECONDS):
                 for directory in directories:
                     files.sync_directory(directory)
@@ -178,10 +182,9 @@ class Settling:
                 settled = self._settle(ending)
                 if settled and ending.place is not None:
                     directories[ending.queue.directory(ending.place.state)] = None
-            except OSError as error:
-                ending.trouble = (
-                    f"{ending.note.outcome}, but the disk does not take it ({error.strerror}): {ending.task}"
-                )
+            except Exception as error:  # whatever it is, others wait for this thread
+                why = error.strerror if isinstance(error, OSError) else repr(error)
+                ending.trouble = f"{ending.note.outcome}, but the disk does not take it ({why}): {ending.task}"
             if settled:
                 _release(ending)
             else:

@@ -7,6 +7,7 @@ there are a thread that brings results to the disk (settle.py) and one for each 
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import time
@@ -104,6 +105,7 @@ class Worker:
     def run(self) -> int:
         """Work until there is a reason to stop. 0 when all went well."""
         self.signals = Signals()
+        gc.freeze()  # what is there now stays: it need not be looked through again and again
         try:
             self.say("started")
             poller = select.poll()
