@@ -6,6 +6,7 @@ second copy finds it taken, and it writes down when it begins and when it ends. 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shlex
 import signal
@@ -160,7 +161,7 @@ def forked(act: Callable[[], None], errors: Path) -> tuple[int, int]:
     code = 1
     try:
         os.close(write)
-        os.setpgid(0, 0)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it must not outlive a test that was interrupted
         os.dup2(os.open(errors, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644), 2)
         os.read(read, 1)
         act()

@@ -16,6 +16,7 @@ from paddock.queue.lifecycle import (
     CANCELLED,
     CHECKING,
     FAILED,
+    LOOK,
     OWNED,
     PAUSED,
     QUEUED,
@@ -131,15 +132,21 @@ class Reclaim:
             self._say(f"{place.path} had no worker: it goes to {QUEUED}")
 
     def _bury(self, listing: Listing, seated: set[str]) -> None:
-        """Remove the files of workers that are dead and own nothing any more, at two looks: a file that is being moved
-        may be missing in one."""
+        """Remove the files of workers that are dead and own nothing any more. A listing that is older than a death may
+        lack what that worker took last, and without its file nobody would see for minutes that it is dead. So it is
+        listed anew, and in two orders: one listing may miss a file that is being moved."""
         owners = {p.token.worker for p in listing.places if p.token is not None} | seated
         kept, self._owners = owners | self._owners, owners
         try:
             names = os.listdir(self.queue.workers)
         except OSError:
             return
-        for name in names:
-            if name != self.worker and name not in kept and not name.startswith(".") and self.watch.is_dead(name):
+        others = (name for name in names if name not in kept and name != self.worker and not name.startswith("."))
+        dead = {name for name in others if self.watch.is_dead(name)}
+        if not dead:
+            return
+        fresh = [self.queue.list(states) for states in (LOOK, LOOK[::-1])]
+        if all(one.sure for one in fresh):
+            for name in dead - {p.token.worker for one in fresh for p in one.places if p.token is not None}:
                 with contextlib.suppress(OSError):
                     os.unlink(self.queue.workers / name)
