@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from paddock import files
 from paddock.errors import NotFound
-from paddock.queue import orders
+from paddock.queue import lifecycle, orders
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import CANCELLED, Place
 from paddock.queue.roster import is_gone
@@ -40,7 +40,8 @@ def confirm(queue: DirectoryQueue, place: Place) -> None:
     """By the worker: no process of this claim is left."""
     with contextlib.suppress(OSError):  # then somebody waits in vain, and `clean` removes it
         for name in _names(queue):
-            if name.startswith(place.id) and name.endswith(f"~{place.token}"):
+            found = lifecycle.place(CANCELLED, name)
+            if found is not None and (found.id, found.token) == (place.id, place.token):
                 (queue.directory(CANCELLED) / name).unlink(missing_ok=True)
 
 

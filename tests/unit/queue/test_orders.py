@@ -10,7 +10,7 @@ import pytest
 
 import paddock
 from paddock.errors import NotFound, Refused, TimedOut
-from paddock.queue import orders, tasks
+from paddock.queue import cancelling, orders, tasks
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CANCELLED, DONE, FAILED, PAUSED, QUEUED, STATES, Place, Token
 from paddock.queue.orders import CANCEL, FROM, PAUSE, PRIORITY, RERUN, RESUME, RETRY, carry_out, destination
@@ -127,3 +127,10 @@ def test_a_submitted_task_knows_its_state_and_can_be_waited_for_and_cancelled(tm
     assert (task.state(), task.wait()) == ("gone", "gone")
     with pytest.raises(NotFound):
         task.cancel()
+
+
+def test_the_end_of_one_cancelled_task_is_not_the_end_of_another(queue: DirectoryQueue) -> None:
+    for task in ("t1", "t10"):
+        carry_out(queue, CANCEL, put(queue, Place(ACTIVE, task, 0, MINE)))
+    cancelling.confirm(queue, Place(ACTIVE, "t1", 0, MINE))
+    assert os.listdir(queue.directory(CANCELLED)) == [f"t10~{MINE}"]
