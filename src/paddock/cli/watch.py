@@ -21,6 +21,7 @@ from paddock.evaluate import training
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.steps import compile_rule
+from paddock.evaluate.vigil import Vigil
 from paddock.evaluate.watching import Options, Watching
 from paddock.queue.directory import find_queue
 from paddock.queue.submission import parse_seconds
@@ -120,16 +121,14 @@ def _loop(watches: Sequence[Watching], interval: float, worker: subprocess.Popen
         nonlocal stopped
         stopped = True
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, stop)
-    while not stopped:
-        dues = [watching.look() for watching in watches]
+    def is_over() -> bool:
         if worker is not None and worker.poll() is not None:
             raise UsageError("The worker of the evaluations has ended.", hint="`paddock worker` says why.")
-        pause = min([interval, *(due + 0.01 for due in dues if due is not None)])
-        end = time.monotonic() + pause
-        while not stopped and (left := end - time.monotonic()) > 0:
-            time.sleep(min(left, 0.2))
+        return stopped
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, stop)
+    Vigil(watches, interval).keep(is_over)
 
 
 def _evaluators(functions: Sequence[str], commands: Sequence[str]) -> tuple[Evaluator, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from paddock.errors import UsageError
@@ -18,40 +19,72 @@ _WEIGHTS = re.compile(r"(model|adapter_model|pytorch_model)[^/]*\.(safetensors|b
 
 
 class Scan(NamedTuple):
-    paths: list[str]
-    directories: list[str]  # all that were listed: a change in any of them may be news
+    paths: set[str]  # all that may be checkpoints
+    touched: set[str]  # of these, what lies in directories that were listed now
     sure: bool  # everything could be listed
 
 
-def scan(root: str, pattern: re.Pattern[str], *, recursive: bool = True) -> Scan:
-    paths: list[str] = []
-    directories: list[str] = []
-    sure = True
-    pending = [root]
-    while pending:
-        directory = pending.pop()
+class Scanner:
+    """Lists everything, or only the directories that are said to have changed; remembers the rest."""
+
+    def __init__(self, root: str, pattern: re.Pattern[str], *, recursive: bool = True) -> None:
+        self._root, self._pattern, self._recursive = root, pattern, recursive
+        self._files: dict[str, list[str]] = {}  # the candidates in a directory; the directory itself when it is one
+        self._below: dict[str, list[str]] = {}  # its subdirectories
+
+    @property
+    def directories(self) -> set[str]:
+        """All that were listed: a change in any of them may be news."""
+        return set(self._files)
+
+    def scan(self, only: Collection[str] | None = None) -> Scan:
+        if only is None:
+            self._files, self._below = {}, {}
+        pending = [self._root] if only is None else [path for path in only if path in self._files or path == self._root]
+        listed: set[str] = set()
+        sure = True
+        while pending:
+            directory = pending.pop()
+            before = self._below.get(directory, [])
+            if not self._list(directory):
+                # One that was removed since is no news; one that cannot be read means that nothing is known of it.
+                sure = sure and directory != self._root and not os.path.lexists(directory)
+                self._forget(directory)
+                continue
+            listed.add(directory)
+            now = self._below[directory]
+            for gone in set(before) - set(now):
+                self._forget(gone)
+            pending += [path for path in now if path not in self._files]
+        paths = {path for found in self._files.values() for path in found}
+        return Scan(paths, {path for directory in listed for path in self._files[directory]}, sure)
+
+    def _list(self, directory: str) -> bool:
         try:
             with os.scandir(directory) as listing:
                 entries = [(entry.name, entry.path, _is_directory(entry)) for entry in listing]
         except OSError:
-            # A directory that was removed since is no news; one that cannot be read means nothing is known of it.
-            sure = sure and directory != root and not os.path.lexists(directory)
-            continue
-        directories.append(directory)
-        if directory != root and is_checkpoint(directory, [name for name, _, _ in entries], pattern):
-            paths.append(directory)
-            continue
-        for name, path, is_directory in entries:
-            if name.startswith("."):
-                continue
-            if is_directory:
-                if recursive:
-                    pending.append(path)
-                elif _DIRECTORY.fullmatch(name) or pattern.search(path):
-                    paths.append(path)
-            elif pattern.search(path):
-                paths.append(path)
-    return Scan(sorted(paths), directories, sure)
+            return False
+        self._below[directory] = []
+        if directory != self._root and is_checkpoint(directory, [name for name, _, _ in entries], self._pattern):
+            self._files[directory] = [directory]
+            return True
+        shown = [entry for entry in entries if not entry[0].startswith(".")]
+        self._files[directory] = [path for _, path, below in shown if not below and self._pattern.search(path)]
+        if self._recursive:
+            self._below[directory] = [path for _, path, below in shown if below]
+        else:
+            self._files[directory] += [
+                path
+                for name, path, below in shown
+                if below and (_DIRECTORY.fullmatch(name) or self._pattern.search(path))
+            ]
+        return True
+
+    def _forget(self, directory: str) -> None:
+        self._files.pop(directory, None)
+        for below in self._below.pop(directory, []):
+            self._forget(below)
 
 
 def is_checkpoint(directory: str, names: list[str], pattern: re.Pattern[str]) -> bool:

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from paddock.evaluate.evaluator import Evaluator
@@ -18,7 +18,7 @@ from paddock.evaluate.judgement import Judgement
 from paddock.evaluate.ledger import FOUND, MISSED, RESULT, SKIPPED, SUBMITTED, Finding, Ledger, Result, key_of
 from paddock.evaluate.look import Look, look
 from paddock.evaluate.pin import pin
-from paddock.evaluate.scan import Scan, scan
+from paddock.evaluate.scan import Scan, Scanner
 from paddock.evaluate.settling import Settling, mark_of
 from paddock.evaluate.steps import step_of
 from paddock.queue.directory import DirectoryQueue
@@ -65,17 +65,22 @@ class Watching:
     def __post_init__(self) -> None:
         self.ledger = Ledger.of(self.home, self.directory)
         self._names = self.ledger.names()
+        self._scanner = Scanner(self.directory, self.options.pattern, recursive=self.options.recursive)
         self._is_new = not self._names and not (self.ledger.path / "begun").exists()
 
-    def look(self, moved: frozenset[str] = frozenset()) -> float | None:
-        """One round; the seconds until something is due, None when only a change can be news. `moved`: paths that
-        appeared by a rename."""
+    @property
+    def directories(self) -> set[str]:
+        return self._scanner.directories
+
+    def look(self, changed: Collection[str] | None = None, moved: Collection[str] = ()) -> float | None:
+        """One round; the seconds until something is due, None when only a change can be news. `changed`: the only
+        directories where something happened; `moved`: paths that appeared by a rename."""
         now = time.monotonic()
-        found = scan(self.directory, self.options.pattern, recursive=self.options.recursive)
+        found = self._scanner.scan(None if self._is_new else changed)
         if self._is_new and found.sure:
             self._begin(found)
         self._note_gone(found)
-        for path in found.paths:
+        for path in sorted(found.touched | (self._candidates.keys() & found.paths)):
             self._consider(path, now, path in moved)
         self._repair(now)
         dues = [candidate.due for candidate in self._candidates.values() if candidate.due is not None]
@@ -85,7 +90,7 @@ class Watching:
         """The first watch of this directory: what is there already is passed over, unless it is asked for."""
         self._is_new = False
         if not self.options.existing:
-            for path in found.paths:
+            for path in sorted(found.paths):
                 here = look(path)
                 if here is not None and judge(here).complete:
                     for evaluator in self.options.evaluators:
@@ -165,8 +170,7 @@ class Watching:
         """What vanished before it had rested was missed, if it was whole."""
         if not found.sure:
             return
-        here = set(found.paths)
-        for path in [path for path in self._candidates if path not in here]:
+        for path in self._candidates.keys() - found.paths:
             candidate = self._candidates.pop(path)
             self._settling.forget(path)
             if candidate.judgement.complete:

@@ -52,7 +52,7 @@ class Desk:
             return False
         self.waiting.note(changes)
         name = self.lease.path.name
-        if any(directory == WORKERS and changed == name and not here for directory, changed, here in changes):
+        if any(directory == WORKERS and changed == name and not here for directory, changed, here, _ in changes):
             self.unwanted = True
         return True
 

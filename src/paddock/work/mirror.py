@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from paddock.queue.directory import DirectoryQueue, Listing
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, OWNED, PAUSED, QUEUED, Place, place
 from paddock.record.filesystem import is_local
-from paddock.work.wake import Change, Wake
+from paddock.record.wake import Change, Wake
 
 WORKERS = "workers"
 # In the order a task goes through them: one that moves on between two listings is seen at least once.

@@ -21,9 +21,9 @@ from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place, Verdict, settle
 from paddock.queue.task import Dependency, TaskFile, read
+from paddock.record.wake import Change
 from paddock.work.mirror import Mirror, task_id
 from paddock.work.slots import Demand, Slots, demand, needs
-from paddock.work.wake import Change
 
 STATES_SECONDS = 1.0  # how old a listing may be that dooms a task
 AGAIN_SECONDS = 5.0  # before a file that could not be read as a task is read again
@@ -70,7 +70,7 @@ class Waiting:
     # What changes
 
     def note(self, changes: Iterable[Change]) -> None:
-        for directory, name, here in changes:
+        for directory, name, here, _ in changes:
             if directory == QUEUED:
                 if here:
                     self.again(name)

@@ -12,8 +12,8 @@ import pytest
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, DONE, FAILED, PAUSED, QUEUED, Place, Token
 from paddock.queue.task import Task
+from paddock.record.wake import Change
 from paddock.work.mirror import Mirror
-from paddock.work.wake import Change
 
 TOKEN = Token("w", 1)
 

@@ -25,6 +25,7 @@ class Change(NamedTuple):
     directory: str
     name: str
     here: bool
+    moved: bool = False  # it came by a rename, so it is whole
 
 
 class Wake:
@@ -72,7 +73,7 @@ class Wake:
                 name = data[at + 16 : at + 16 + size].rstrip(b"\0").decode("utf-8", "surrogateescape")
                 at += 16 + size
                 if name[:1] != ".":
-                    found.append(Change(self._watched[number], name, mask & _HERE != 0))
+                    found.append(Change(self._watched[number], name, mask & _HERE != 0, mask & _MOVED_TO != 0))
             if len(data) < _BYTES // 2:
                 return found
         return None

@@ -1,0 +1,71 @@
+"""Many watched directories at once: woken by the kernel where it tells, by the clock where it does not."""
+
+from __future__ import annotations
+
+import select
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from paddock.evaluate.watching import Watching
+from paddock.record.filesystem import is_local
+from paddock.record.wake import Wake
+
+SAFE_SECONDS = 60.0  # between two looks at everything, where the kernel tells what happened
+
+
+class Vigil:
+    def __init__(self, watches: Sequence[Watching], interval: float) -> None:
+        self._posts = [_Post(watching, interval) for watching in watches]
+
+    def keep(self, is_over: Callable[[], bool]) -> None:
+        """Look, and look again when something may have happened, until it is over."""
+        while not is_over():
+            pause = min(post.work() for post in self._posts)
+            poller = select.poll()
+            for post in self._posts:
+                if post.fd >= 0:
+                    poller.register(post.fd, select.POLLIN)
+            # Short, because a signal's handler only says that it is over.
+            poller.poll(min(pause, 0.5) * 1000)
+
+
+class _Post:
+    def __init__(self, watching: Watching, interval: float) -> None:
+        self._watching = watching
+        self._local = is_local(Path(watching.directory))
+        self._interval = interval
+        self._wake = Wake({})
+        self._watched: set[str] = set()
+        self._everything = 0.0  # when to look at everything again
+        self._due = 0.0  # when something that was seen will have rested
+
+    @property
+    def fd(self) -> int:
+        return self._wake.fd
+
+    def work(self) -> float:
+        """Look if there is a reason to; the seconds until there is one even if nothing happens."""
+        changes = self._wake.read() if self._wake.fd >= 0 else []
+        now = time.monotonic()
+        if changes is None or now >= self._everything:
+            self._look(None, ())
+            told = self._wake.fd >= 0
+            self._everything = time.monotonic() + (max(self._interval, SAFE_SECONDS) if told else self._interval)
+        elif changes or now >= self._due:
+            moved = {f"{change.directory}/{change.name}" for change in changes if change.moved}
+            self._look({change.directory for change in changes}, moved)
+        return max(0.0, min(self._everything, self._due) - time.monotonic())
+
+    def _look(self, changed: set[str] | None, moved: set[str] | tuple[str, ...]) -> None:
+        due = self._watching.look(changed, moved)
+        self._due = float("inf") if due is None else time.monotonic() + due
+        if self._local and self._watching.directories != self._watched:
+            # New directories are listed again once they are watched: what came in between is not told by anybody.
+            self._wake.close()
+            self._watched = set(self._watching.directories)
+            self._wake = Wake({path: (Path(path), True) for path in self._watched})
+            due = self._watching.look(None, moved)
+            self._due = float("inf") if due is None else time.monotonic() + due
+            if self._watching.directories != self._watched:
+                self._everything = 0.0
