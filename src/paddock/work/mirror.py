@@ -110,7 +110,7 @@ class Mirror:
         return any(name.startswith(mine.id) and name != mine.name and task_id(name) == mine.id for name in names)
 
     def _apply(self, change: Change) -> bool:
-        directory, name, here = change
+        directory, name, here, _ = change
         listed = self.listed.get(directory)
         if listed is None:  # where cancelled tasks wait for their end
             return False
