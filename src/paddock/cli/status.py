@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from paddock.cli.command import Session, verb
-from paddock.cli.output import Cell
+from paddock.cli.output import JSON, Cell
 from paddock.cli.queued import STATE_STYLES, brief, fitted_table, home_queues, open_queue, queue_name, queue_option
 from paddock.compare.text import cut_to, many, span, width
 from paddock.errors import NotFound
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
-from paddock.queue.roster import ALIVE
+from paddock.queue.roster import ALIVE, SILENT
 from paddock.queue.status import NEXT, Status, owned, started
 from paddock.queue.status import status as look
 from paddock.queue.view import Entry
@@ -61,8 +61,8 @@ def status(session: Session, queue: str | None, limit: int | None, everything: b
 
 def _print(session: Session, found: list[Status], lines: bool) -> None:
     out, now = session.out, time.time()
-    result = {"queues": [_as_json(session, one, now) for one in found]}
-    (out.json_line if lines else out.json)(result)
+    if out.mode == JSON:
+        (out.json_line if lines else out.json)({"queues": [_as_json(session, one, now) for one in found]})
     for one in found:
         for entry in one.running:
             out.bare(entry.id)
@@ -136,6 +136,8 @@ def _print_remarks(session: Session, one: Status) -> None:
         out.note(f"{one.queue.base / path} is no task, and is left alone.")
     if len(one.strangers) > 5:
         out.note(f"{len(one.strangers) - 5} more files in {one.queue.base} are no tasks.")
+    for seen in [seen for seen in one.crew.seen.values() if seen.state == SILENT][:5]:
+        out.note(f"The worker {seen.name} has shown no sign of life for {span(seen.silence)}.")
     stuck = sum(1 for entry in one.running if one.crew.fate(entry.worker) != ALIVE)
     if stuck:
         whose = "a worker that is" if stuck == 1 else "workers that are"
