@@ -81,14 +81,14 @@ class Trees:
         return found
 
 
-def _path(cache: Path, digest: str) -> Path:
-    return cache / "code" / digest
+def _path(cache: Path, digest: str) -> str:
+    return f"{cache}/code/{digest}"
 
 
 def shared_tree(home: Home, digest: str, cache: Path) -> Path:
     """The snapshot as files, restored by whoever needs it first."""
-    tree = _path(cache, digest)
-    if tree.is_dir():
+    tree = Path(_path(cache, digest))
+    if os.path.isdir(tree):
         return tree
     aside = cache / "code" / f".{digest}.{secrets.token_hex(4)}"
     aside.parent.mkdir(parents=True, exist_ok=True)
