@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -111,6 +112,7 @@ def main() -> int:
     data = (options.data or scratch / "data").resolve()
     data.mkdir(parents=True, exist_ok=True)
     chosen = {name for name in options.systems.split(",") if name}
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # the measurement ends with us
     try:
         return run(Bench(data, scratch, options.rounds or (2 if options.quick else 5), options.quick, chosen), names)
     finally:
