@@ -11,6 +11,7 @@ import msgspec
 from paddock import settings
 from paddock.queue.task import Task
 from paddock.record.layout import Home
+from paddock.record.worktree.pace import Pace
 from paddock.record.worktree.snapshot import snapshot
 
 _SECONDS = 60.0
@@ -30,6 +31,6 @@ def _snapshot(cwd: str, home: Home) -> dict[str, Any]:
     known = _last.get(key)
     if known is not None and now - known[0] < _FRESH:
         return known[1]
-    code = snapshot(home, None, Path(cwd), settings.load(), now + _SECONDS)
+    code = snapshot(home, None, Path(cwd), settings.load(), Pace(now + _SECONDS))
     _last[key] = time.monotonic(), code
     return code

@@ -13,19 +13,20 @@ from paddock.record.layout import Home
 from paddock.record.manifest import Entry, file_entry, link_entry, put_manifest, stays_inside, text_path
 from paddock.record.objects import put_unsynced, sync_all
 from paddock.record.worktree import git, sources
+from paddock.record.worktree.pace import Pace
 from paddock.settings import Settings
 
 LEFT_OUT = 50  # named; the others are only counted
 _DIFF_SHARE = 0.4  # of the time: a huge diff must leave some for the files
 
 
-def snapshot(home: Home, script: Path | None, cwd: Path, settings: Settings, deadline: float) -> dict[str, Any]:
-    """run.json's `code`. Never raises; `note` says what could not be had. `deadline` is by time.monotonic()."""
+def snapshot(home: Home, script: Path | None, cwd: Path, settings: Settings, pace: Pace) -> dict[str, Any]:
+    """run.json's `code`. Never raises; `note` says what could not be had."""
     found: dict[str, Any] = {"root": None, "script": None, "git": None, "snapshot": None, "files": 0, "bytes": 0}
     found |= {"left_out": [], "left_out_count": 0, "note": ""}
     notes: list[str] = []
     try:
-        _snapshot(found, notes, home, script, cwd, settings, deadline)
+        _snapshot(found, notes, home, script, cwd, settings, pace)
     except Exception as error:  # a run without its code is better than no run
         notes.append(f"the code could not be kept ({type(error).__name__}: {text_path(str(error))})")
     found["note"] = "; ".join(notes)
@@ -39,8 +40,9 @@ def _snapshot(
     script: Path | None,
     cwd: Path,
     settings: Settings,
-    deadline: float,
+    pace: Pace,
 ) -> None:
+    deadline = pace.deadline  # of what is done before the files are read
     own = _own_script(script, cwd)
     start = own.parent if own else Path(os.path.realpath(cwd))
     repository = git.find_repository(start, deadline)
@@ -54,7 +56,7 @@ def _snapshot(
         share = monotonic() + _DIFF_SHARE * (deadline - monotonic())
         found["git"], said = git.facts(home, repository, share)
         notes += said
-    keeper = _Keeper(home, root, settings, deadline)
+    keeper = _Keeper(home, root, settings, pace)
     listing = _listing(root, repository, keeper, inside, deadline)
     if found["git"]:
         found["git"]["untracked"] = [text_path(path) for path in listing.untracked[: git.UNTRACKED]]
@@ -119,8 +121,8 @@ def _listing(
 class _Keeper:
     """Puts files into the store within the limits, and remembers what it left out and why."""
 
-    def __init__(self, home: Home, root: Path, settings: Settings, deadline: float) -> None:
-        self.home, self.root, self.deadline = home, str(root), deadline
+    def __init__(self, home: Home, root: Path, settings: Settings, pace: Pace) -> None:
+        self.home, self.root, self.pace = home, str(root), pace
         self.file_bytes, self.total_bytes = int(settings.code_file_bytes), int(settings.code_total_bytes)
         self.files = int(settings.code_files)
         self.entries: dict[str, Entry] = {}
@@ -140,7 +142,8 @@ class _Keeper:
         missing_ok = set(listing.files[: listing.expected])
         paths = dict.fromkeys([first, *listing.files] if first else listing.files)
         for number, path in enumerate(paths):
-            if monotonic() > self.deadline:
+            self.pace.pause()
+            if self.pace.over:
                 self.notes.append(f"time ran out after {number} of {len(paths)} files")
                 for left in list(paths)[number:]:
                     self.leave_out(left, "time ran out")

@@ -15,6 +15,7 @@ from paddock import settings, wire
 from paddock.record import code as store
 from paddock.record.layout import Home
 from paddock.record.worktree.git import ask, head_by_hand
+from paddock.record.worktree.pace import Pace
 from paddock.record.worktree.snapshot import snapshot
 
 SCRIPT = "print('training')\n"
@@ -55,7 +56,7 @@ def repo(project: Path) -> Path:
 
 
 def take(home: Home, script: Path | None, cwd: Path, seconds: float = 60, **arguments: Any) -> dict[str, Any]:
-    found = snapshot(home, script, cwd, settings.load(cwd, **arguments), time.monotonic() + seconds)
+    found = snapshot(home, script, cwd, settings.load(cwd, **arguments), Pace(time.monotonic() + seconds))
     wire.dumps(found)  # whatever is in it, it can be written down
     return found
 
