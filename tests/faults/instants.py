@@ -27,7 +27,7 @@ from typing import NamedTuple
 from paddock.queue.directory import find_queue
 from paddock.queue.lease import Lease
 from paddock.queue.lifecycle import ACTIVE, QUEUED, Liveness, Place, Token
-from paddock.work import reclaim, starting, waiting, worker
+from paddock.work import reclaim, settle, starting, waiting, worker
 from paddock.work.options import Options
 from paddock.work.slots import Slots
 from paddock.work.worker import Worker
@@ -58,7 +58,7 @@ def submit(farm: Farm) -> None:
 def work(farm: Farm) -> None:
     """Take tasks, run them, put them away; one that fails is tried again."""
     # Seconds instead of minutes, for thousands of trials.
-    reclaim.EVERY = worker.RECLAIM_SECONDS = waiting.AGAIN_SECONDS = 0.2
+    reclaim.EVERY = worker.RECLAIM_SECONDS = waiting.AGAIN_SECONDS = settle.AGAIN_SECONDS = 0.2
     starting.TROUBLE_SECONDS = starting.REST_SECONDS = 0.2
     options = Options(Slots(2, ()), persist=False, grace=5.0, liveness=Liveness(beat=0.05))
     Worker(farm.home, [find_queue("default", farm.home)], options, farm.directory / "cache").run()

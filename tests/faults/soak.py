@@ -71,7 +71,7 @@ class Soak:
 
     @property
     def left(self) -> int:
-        return len(self.farm.queue.list([QUEUED, CHECKING, ACTIVE]).places)
+        return sum(len(os.listdir(self.farm.queue.directory(state))) for state in (QUEUED, CHECKING, ACTIVE))
 
 
 def soak(directory: Path, workers: int, tasks: int, every: float, seed: int, seconds: float) -> tuple[Count, dict]:
@@ -80,12 +80,16 @@ def soak(directory: Path, workers: int, tasks: int, every: float, seed: int, sec
     try:
         one.submit(tasks)
         began = shown = time.monotonic()
-        while one.left and time.monotonic() - began < seconds:
+        left, kill_at = tasks, began
+        while left and time.monotonic() - began < seconds:
             one.kill_one()
-            time.sleep(every)
-            if time.monotonic() - shown > 10:
+            kill_at += every
+            time.sleep(max(kill_at - time.monotonic(), 0.01))
+            if time.monotonic() - shown > 5 or left < 100:
+                left = one.left
+            if time.monotonic() - shown > 5:
                 shown = time.monotonic()
-                print(f"{shown - began:4.0f} s: {one.left} left, killed {one.kills}", file=sys.stderr, flush=True)
+                print(f"{shown - began:4.0f} s: {left} left, killed {one.kills}", file=sys.stderr, flush=True)
         until(lambda: not one.left, 600, pause=0.5)
         errors = (directory / "errors").read_text()
         assert "Traceback" not in errors, errors[-3000:]
