@@ -3,6 +3,7 @@ is used again."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -26,9 +27,21 @@ def start_ticks(pid: int) -> str:
 
 
 def exists(pid: int, start: str) -> bool:
-    """Whether that very process lives on this host. An unknown start time matches any."""
+    """Whether that very process lives on this host. An unknown start time matches any; so does one that we may not
+    see."""
     ticks = start_ticks(pid)
-    return bool(ticks) and (not start or ticks == start)
+    return (not start or ticks == start) if ticks else _is_hidden(pid)
+
+
+def _is_hidden(pid: int) -> bool:
+    """/proc can be mounted so that it hides the processes of others (hidepid); a signal tells that they are there."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return not os.path.exists(f"/proc/{pid}")
+    except (ProcessLookupError, OverflowError):
+        return False
+    return False
 
 
 def oom_kills() -> int:

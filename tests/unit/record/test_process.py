@@ -48,3 +48,20 @@ def test_brackets_in_a_programs_name_do_no_harm(tmp_path: Path) -> None:
 
 def test_the_kernels_count_of_memory_kills_is_a_number() -> None:
     assert process.oom_kills() >= -1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount /proc")
+def test_a_process_that_proc_hides_is_not_taken_for_dead() -> None:
+    """Or a worker of another user would be, and its task would run twice."""
+    own = os.getpid()
+    look = f"process.exists({own}, {process.start_ticks(own)!r})"
+    code = (
+        f"import os; from paddock.record import process; os.setuid(65534); print({look}, process.exists(4194303, ''))"
+    )
+    script = f'mount -t proc -o hidepid=2 proc /proc && exec "{sys.executable}" -c "$1"'
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = ["unshare", "--mount", "sh", "-c", script, "sh", code]
+    done = subprocess.run(command, capture_output=True, env=environ, check=False)
+    if b"mount:" in done.stderr or b"unshare" in done.stderr:
+        pytest.skip("/proc cannot be mounted here")
+    assert done.stdout == b"True False\n", done.stderr
