@@ -31,6 +31,7 @@ from paddock.work import reclaim, settle, starting, waiting, worker
 from paddock.work.options import Options
 from paddock.work.slots import Slots
 from paddock.work.worker import Worker
+from tests.faults import gang_storm
 from tests.faults.checker import Count, check
 from tests.faults.farm import SENTENCE, Farm, forked, until
 
@@ -68,6 +69,8 @@ def prepare(operation: str, farm: Farm) -> list[str]:
     """What has to be there before; the ids of the tasks that must not be lost."""
     if operation == "submit":
         return []
+    if operation == "gang":
+        return [gang_storm.put(farm, 2, 0.0) for _ in range(2)]
     ids = [farm.put("true"), farm.put('test "$PADDOCK_ATTEMPT" -gt 1', retries=1)]
     if operation == "reclaim":
         leave_behind(farm, [*ids, farm.put("true")])
@@ -87,8 +90,8 @@ def leave_behind(farm: Farm, ids: list[str]) -> None:
         assert farm.queue.claim(Place(QUEUED, task), Token("dead-1-abc", 1), ACTIVE)
 
 
-TYPICAL = {"submit": 25, "work": 150, "reclaim": 150}  # how many events there are, about
-OPERATIONS: dict[str, Callable[[Farm], None]] = {"submit": submit, "work": work, "reclaim": work}
+TYPICAL = {"submit": 25, "work": 150, "reclaim": 150, "gang": 400}  # how many events there are, about
+OPERATIONS: dict[str, Callable[[Farm], None]] = {"submit": submit, "work": work, "reclaim": work, "gang": work}
 
 
 # The tools

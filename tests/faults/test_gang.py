@@ -185,7 +185,8 @@ def test_a_killed_rank_ends_the_others(home, queue, start, tmp_path) -> None:
 
 
 def holder(process: subprocess.Popen[bytes], queue: DirectoryQueue) -> str:
-    return next(name for name in os.listdir(queue.workers) if f"-{process.pid}-" in name)
+    """Its name; "" when it has none yet."""
+    return next((name for name in os.listdir(queue.workers) if f"-{process.pid}-" in name), "")
 
 
 @pytest.mark.parametrize("leader", [True, False])

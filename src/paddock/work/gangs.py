@@ -27,7 +27,7 @@ from paddock.work.settle import End
 from paddock.work.slots import Slots
 from paddock.work.waiting import Candidate, Key
 
-LOOK_SECONDS = 0.1  # between two looks at a gathering
+LOOK_SECONDS, RUN_SECONDS = 0.1, 0.3  # between two looks at a gathering, and at ranks that run
 REST_SECONDS = 5.0  # after an attempt that could not be begun
 
 
@@ -73,7 +73,9 @@ class Gangs:
     @property
     def pause(self) -> float:
         """Seconds between two looks; it matters while there are seats."""
-        return LOOK_SECONDS if all(desk.mirror.fd >= 0 for desk in self._desks) else POLL_SECONDS
+        if any(desk.mirror.fd < 0 for desk in self._desks):
+            return POLL_SECONDS
+        return RUN_SECONDS if all(held.key for held in self.seats.values()) else LOOK_SECONDS
 
     # Gathering
 
