@@ -17,12 +17,14 @@ from paddock.queue.gang import GANGS
 from paddock.queue.submission import Submitted, submit
 from paddock.queue.task import TaskFile
 from paddock.record.layout import Home
+from tests.faults.gang_storm import storm
 
 WORKER = """
 import sys
 from pathlib import Path
 from paddock.queue.directory import find_queue
 from paddock.record.layout import Home
+from tests.faults.gang_storm import storm
 from paddock.work.slots import Slots
 from paddock.work.options import Options
 from paddock.work.worker import Worker
@@ -312,3 +314,36 @@ def test_a_task_is_no_rank_of_its_workers_step(home, queue, start, tmp_path) -> 
     task = put(home, f"echo job $SLURM_JOB_ID rank $RANK$SLURM_PROCID >> {log}", 1)
     until(lambda: state(queue, task) == "done")
     assert lines(log) == ["job 77 rank"]
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.long)])
+def test_whatever_is_killed_stopped_or_moved_all_ranks_run_together_and_never_twice_at_once(
+    tmp_path, seed, long
+) -> None:
+    found, blows = storm(tmp_path, tasks=20 if long else 4, workers=3, seconds=60 if long else 5, seed=seed)
+    assert found.faults == (0, 0, 0) and found.done == found.tasks, (found, blows)
+
+
+CONTRACT = """
+config = {"lr": 0.1}
+
+
+def main():
+    with open(distributed_init_file, "a") as file:
+        file.write(f"{rank} of {n_workers}\\n")
+    log_metric("rank", rank)
+    print(distributed_init_file)
+"""
+
+
+def test_a_script_with_config_and_main_finds_its_rank(home, queue, start, read, tmp_path) -> None:
+    script = tmp_path / "fit.py"
+    script.write_text(CONTRACT)
+    start(2)
+    task = put(home, f"{sys.executable} -m paddock run {script} lr=0.3 && cat $PADDOCK_RENDEZVOUS", 2)
+    until(lambda: state(queue, task) in ("done", "failed"))
+    printed = [(home.run(task.id).output / name).read_text() for name in ("1.log", "1.r1.log")]
+    assert state(queue, task) == "done", printed
+    assert all(f"{GANGS}/{task.id}/rendezvous~" in text for text in printed)
+    assert "0 of 2" in printed[0] and "1 of 2" in printed[1]
+    assert sorted(read(home.runs / task.id).values("rank")) == [0, 1]

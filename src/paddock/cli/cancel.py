@@ -53,7 +53,7 @@ def cancel(
     done = obey(session, found, CANCEL, Selection(words, regex, states, everything), yes=yes, warn=warn)
     owned = [one.step.after for one in done if one.step.after is not None]
     left = cancelling.wait_until_over(
-        found, owned, 0.0 if no_wait else seconds, functools.partial(_end_what_is_left, session)
+        found, owned, 0.0 if no_wait else seconds, functools.partial(_end_what_is_left, session, found)
     )
     tell(session, done, "cancelled", "cancelled")
     if left and not no_wait:
@@ -81,9 +81,14 @@ def _warn(session: Session, queue: DirectoryQueue, entries: Sequence[Entry]) -> 
         session.out.note(f"{many(len(hurt), 'task')} {waits} for what is cancelled, and will fail: {names}.")
 
 
-def _end_what_is_left(session: Session, place: Place) -> None:
+def _end_what_is_left(session: Session, queue: DirectoryQueue, place: Place) -> None:
     """Its worker died on this host, and with it usually the task; not when its guard was killed as well."""
+    from paddock.queue.gang import process_key
+    from paddock.queue.gathering import Gathering
     from paddock.work.process import kill_marked
 
     kill_marked(f"{place.id}~{place.token}")
+    ranks = Gathering(queue, place.id).list()
+    for seat, rank in ranks.ranks.items() if ranks else ():
+        kill_marked(process_key(place.id, rank, seat))
     cancelling.record(session.home, place)

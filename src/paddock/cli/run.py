@@ -36,12 +36,16 @@ def run(
     log_image, log_runtime and output_dir in its module. Any other Python script runs as it is, with its arguments.
     How it ended is written down even after kill -9 or an out-of-memory kill. The exit code is the script's.
     """
-    from paddock.track.supervise import begin, supervise
+    from paddock.track.supervise import begin, supervise, task_run
 
     if not os.path.isfile(script):
         raise UsageError(f"There is no script {script!r}.", hint="Give the path of a Python file.")
     home = source(session.home_option).home  # it need not exist yet
-    directory, attempt = begin(home, check_id(run_id) if run_id else new_id(), resume)
+    task = task_run(os.environ) if not run_id and not session.home_option else None
+    if task is not None:  # its worker watches it already
+        home, directory, attempt = task
+    else:
+        directory, attempt = begin(home, check_id(run_id) if run_id else new_id(), resume)
     given = {key: value for key, value in about.items() if value}
     given["command"] = ["paddock", "run", script, *arguments]
     command = [sys.executable, "-m", "paddock.track.script", wire.dumps(given).decode(), script, *arguments]
@@ -56,7 +60,7 @@ def run(
         environ["PADDOCK_QUIET"] = "1"
     # With --json stdout carries the JSON alone; what the script prints goes to stderr.
     stdout = sys.stderr.fileno() if session.out.mode == JSON else None
-    code = supervise(command, environ, directory, attempt, stdout)
+    code = supervise(command, environ, directory, attempt, stdout, record=task is None)
     session.out.json({"run": directory.id, "attempt": attempt, "exit_code": code})
     session.out.flush()
     sys.exit(code)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -112,9 +111,12 @@ class Gathering:
             os.rmdir(self.path)
 
 
-def gatherings(queue: DirectoryQueue) -> Iterable[tuple[str, Gathering]]:
-    """All that a queue has, by the task's id."""
-    path: Path = queue.path / GANGS
-    for entry in files.entries(path):
-        if not entry.name.startswith("."):
-            yield entry.name, Gathering(queue, entry.name)
+def gatherings(queue: DirectoryQueue) -> dict[str, Gathering] | None:
+    """All that a queue has, by the task's id; None when nobody can say."""
+    try:
+        names = os.listdir(queue.path / GANGS)
+    except FileNotFoundError:
+        names = []
+    except OSError:
+        return None
+    return {name: Gathering(queue, name) for name in names if not name.startswith(".")}

@@ -22,7 +22,8 @@ class Slot(NamedTuple):
 
 def gangs(queue: DirectoryQueue) -> dict[str, Gang]:
     """What is known of tasks with several ranks, by id."""
-    return {task: found for task, gathering in gatherings(queue) if (found := gathering.list()) is not None}
+    known = gatherings(queue) or {}
+    return {task: found for task, gathering in known.items() if (found := gathering.list()) is not None}
 
 
 def occupied(entries: Iterable[Entry], known: Mapping[str, Gang]) -> list[Slot]:

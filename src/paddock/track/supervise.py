@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import FrameType
 
 from paddock.errors import RunExists, RunNotFound
@@ -16,7 +17,7 @@ from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory
 from paddock.record.process import boot_id, oom_kills, start_ticks
 from paddock.record.scan import header, journal_files
-from paddock.track.identity import next_attempt
+from paddock.track.identity import ATTEMPT, RUN_HOME, RUN_ID, RUN_OWNER, next_attempt
 
 
 def begin(home: Home, run_id: str, resume: str | None) -> tuple[RunDirectory, int]:
@@ -36,10 +37,24 @@ def begin(home: Home, run_id: str, resume: str | None) -> tuple[RunDirectory, in
     return directory, next_attempt(headers, None)
 
 
+def task_run(environ: Mapping[str, str]) -> tuple[Home, RunDirectory, int] | None:
+    """The run and the attempt of the task that this process was started as, unless another run began in between."""
+    task, home, attempt = (environ.get(name, "") for name in (RUN_ID, RUN_HOME, ATTEMPT))
+    if not (task and home and attempt.isdigit() and environ.get("PADDOCK_TASK_TOKEN")) or environ.get(RUN_OWNER):
+        return None
+    return Home(Path(home)), Home(Path(home)).run(task), int(attempt)
+
+
 def supervise(
-    command: Sequence[str], environ: dict[str, str], directory: RunDirectory, attempt: int, stdout: int | None = None
+    command: Sequence[str],
+    environ: dict[str, str],
+    directory: RunDirectory,
+    attempt: int,
+    stdout: int | None = None,
+    *,
+    record: bool = True,
 ) -> int:
-    """The command's exit code, 128 + N when signal N ended it."""
+    """The command's exit code, 128 + N when signal N ended it. Without `record` somebody else writes that down."""
     kills_before = oom_kills()
     child = subprocess.Popen(list(command), env=environ, stdout=stdout)
 
@@ -55,7 +70,7 @@ def supervise(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if directory.journals.is_dir():  # the child got as far as making the run
+    if record and directory.journals.is_dir():  # the child got as far as making the run
         killed = oom_kills() > kills_before >= 0 and code == -signal.SIGKILL
         _record(directory, attempt, code, killed)
     return code if code >= 0 else 128 - code

@@ -20,22 +20,23 @@ class GangSweep:
         self._queue, self._watch, self._worker, self._held = queue, watch, worker, held
         self._over: dict[str, set[str]] = {}  # what was there at the last look, of tasks that nobody had
 
-    def look(self, listing: Listing) -> set[str]:
-        """`listing` is of the whole queue, made after this look began or before: names are unique. The workers that
-        have a seat somewhere: their files must stay until these are settled."""
+    def look(self, listing: Listing) -> set[str] | None:
+        """The workers that have a seat somewhere: their files must stay until that is settled. None when nobody can
+        say. `listing` has all files of the queue with a token."""
         seated: set[str] = set()
         over: dict[str, set[str]] = {}
         owned = {place.id for place in listing.places if place.token is not None}
-        for task, at in gatherings(self._queue):
+        known = gatherings(self._queue)
+        for task, at in (known or {}).items():
             names = at.names()
             if names is None:
+                known = None
                 continue
             found = gang.read_names(names)
             for seat in {*found.offers, *found.unsettled}:
+                seated.add(seat.worker)
                 if self._is_dead(seat):
                     self._bury(task, at, seat, found.ranks.get(seat))
-                else:
-                    seated.add(seat.worker)
             if task in owned or not listing.sure:
                 continue
             at.remove(self._over.get(task, set()) & set(names))
@@ -43,7 +44,7 @@ class GangSweep:
             kept |= {gang.rank_name(found.ranks[seat], seat) for seat in found.unsettled}
             over[task] = set(names) - kept
         self._over = over
-        return seated
+        return seated if known is not None else None
 
     def _is_dead(self, seat: Seat) -> bool:
         if seat.worker == self._worker:

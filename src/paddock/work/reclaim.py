@@ -42,7 +42,7 @@ class Reclaim:
         self.queue, self.mirror, self.watch, self.worker = queue, mirror, watch, worker
         self._say = say
         self.given_up: Callable[[DirectoryQueue, TaskFile], None] = lambda queue, file: None
-        self.sweep: Callable[[Listing], set[str]] = lambda listing: set()  # of gangs; who has a rank somewhere
+        self.sweep: Callable[[Listing], set[str] | None] = lambda listing: set()  # of gangs; who has a rank somewhere
         self._looked = -EVERY
         self._ownerless: set[Place] = set()  # at the last look
         self._owners: set[str] = set()
@@ -66,7 +66,7 @@ class Reclaim:
                 self._try(place, self._take)
         self._free(listing)
         seated = self.sweep(listing)
-        if listing.sure:
+        if listing.sure and seated is not None:
             self._bury(listing, seated)
 
     def _try(self, place: Place, act: Callable[[Place], None]) -> None:
