@@ -90,7 +90,7 @@ def leave_behind(farm: Farm, ids: list[str]) -> None:
         assert farm.queue.claim(Place(QUEUED, task), Token("dead-1-abc", 1), ACTIVE)
 
 
-TYPICAL = {"submit": 25, "work": 150, "reclaim": 150, "gang": 400}  # how many events there are, about
+TYPICAL = {"submit": 25, "work": 150, "reclaim": 150, "gang": 240}  # how many events there are, about
 OPERATIONS: dict[str, Callable[[Farm], None]] = {"submit": submit, "work": work, "reclaim": work, "gang": work}
 
 
