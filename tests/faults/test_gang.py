@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from paddock.queue import gang
 from paddock.queue.directory import DirectoryQueue, find_queue
-from paddock.queue.gang import GANGS
+from paddock.queue.gang import GANGS, Seat
 from paddock.queue.submission import Submitted, submit
 from paddock.queue.task import TaskFile
 from paddock.record.layout import Home
@@ -216,6 +217,19 @@ def test_a_killed_worker_loses_the_attempt_and_all_ranks_run_again_never_twice_a
         os.kill(pid, signal.SIGTERM)
     until(lambda: state(queue, task) == "failed")
     until(lambda: is_clean(queue))
+
+
+def test_nothing_starts_while_a_rank_of_an_earlier_attempt_may_be_there(home, queue, start, tmp_path) -> None:
+    log, gate = tmp_path / "log", tmp_path / "gate"
+    workers = [start(1), start(1)]
+    until(lambda: all(holder(worker, queue) for worker in workers))
+    task = put(home, f"ls {queue.path}/{GANGS}/$PADDOCK_RUN_ID >> {log}", 2, chk=f"test -e {gate}")
+    old = gang.rank_name(7, Seat(holder(workers[0], queue), 999))
+    (queue.path / GANGS / task.id).mkdir(parents=True)
+    (queue.path / GANGS / task.id / old).touch()
+    gate.touch()
+    until(lambda: state(queue, task) == "done")
+    assert old.replace("rank-", "failed-") in lines(log), "the worker has said that there is none of it left"
 
 
 @pytest.mark.parametrize("leader", [True, False])

@@ -53,7 +53,7 @@ class Gangs:
         self._hopes: dict[tuple[int, str], Hope] = {}
         self._waits: dict[str, Wait] = {}
         self._told: set[str] = set()
-        self._due = 0.0
+        self._due = self._gathered = 0.0  # when to look again at seats, and at what gathers
         self.led: dict[str, tuple[Desk, Led]] = {}
 
     def serve(self, desk: Desk) -> None:
@@ -82,7 +82,7 @@ class Gangs:
     def add(self, desk: Desk, found: Candidate) -> None:
         """It waits for nothing but seats. Its file is watched; when it is edited it comes again."""
         self._hopes[self._desks.index(desk), found.place.id] = Hope(desk, found)
-        self._due = 0.0
+        self._gathered = 0.0
         for held in self.offers:
             if held.desk is desk and held.place.id == found.place.id:
                 held.place, held.file = found.place, found.file
@@ -96,7 +96,8 @@ class Gangs:
             return []
         room = any(self._work.free.fits(hope.task) for hope in self._hopes.values())
         begun = []
-        if room or now >= self._due:
+        if room or now >= self._gathered:
+            self._gathered = now + self.pause
             for hope in sorted(self._hopes.values(), key=self._order):
                 # A second file of a task must not run while the first one does.
                 if now >= hope.rests and not hope.desk.mirror.is_owned(hope.task.id) and self._is_possible(hope):
@@ -227,8 +228,8 @@ class Gangs:
         return (self._desks.index(held.desk), held.place.id) in self._hopes
 
     def heard(self, event: Exited) -> None:
-        self._ranks.heard(event)
-        self._due = 0.0
+        if self._ranks.heard(event):
+            self._due = 0.0
 
     def guard_died(self) -> None:
         self._ranks.guard_died()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from paddock.errors import PaddockError
+from paddock.errors import Damaged, PaddockError
 from paddock.queue import gang, lifecycle
 from paddock.queue.directory import DISK_ERRORS
 from paddock.queue.gang import Gang, Go, Result, Seat, Step
@@ -151,9 +151,19 @@ class Ranks:
             if stopping:
                 held.key = gang.process_key(held.task.id, held.rank, held.seat)
                 self._over(held, Result(held.rank, self._work.worker, how="requeued", exit="its worker stops"))
-            elif owner.state == ACTIVE:
+            elif owner.state == ACTIVE and self._reads(held, owner):
                 held.go, held.token = go, owner.token
                 self._start(held)
+
+    def _reads(self, held: Held, owner: Place) -> bool:
+        """All ranks run what the file says now that it is claimed; it may have been edited since the offer."""
+        try:
+            held.file = held.desk.queue.read(owner)
+        except Damaged:  # edited by now; what was claimed could be read
+            pass
+        except OSError:
+            return False
+        return True
 
     def _obey(self, held: Held, found: Gang, places: list[Place], sure: bool) -> None:
         assert held.token is not None and held.go is not None
@@ -224,10 +234,11 @@ class Ranks:
         beside = [self.held[seat] for seat in held.go.places if seat in self.held]
         return ",".join(gpu for other in beside for gpu in other.gpus)
 
-    def heard(self, event: Exited) -> None:
+    def heard(self, event: Exited) -> bool:
+        """True when it is about one of our ranks."""
         held = next((h for h in self.held.values() if h.key == event.key and h.result is None), None)
         if held is None or held.rank is None:
-            return
+            return False
         how = (held.why or WITH_OTHERS) if event.how == "killed" else event.how
         text = event.reason or attempts.exit_text(event.status, event.how, held.oom_before)
         result = Result(
@@ -242,6 +253,7 @@ class Ranks:
             round(event.user + event.system, 3),
         )
         self._over(held, result)
+        return True
 
     def guard_died(self) -> None:
         for held in list(self.held.values()):
