@@ -53,6 +53,7 @@ def start(home: Home) -> Iterator[Start]:
 
     yield begin
     for process in started:
+        process.send_signal(signal.SIGCONT)
         process.terminate()
         process.wait(timeout=60)
 
@@ -230,6 +231,30 @@ def test_nothing_starts_while_a_rank_of_an_earlier_attempt_may_be_there(home, qu
     gate.touch()
     until(lambda: state(queue, task) == "done")
     assert old.replace("rank-", "failed-") in lines(log), "the worker has said that there is none of it left"
+
+
+def test_a_rank_of_a_stopped_worker_holds_back_the_next_attempt(home, queue, start, tmp_path) -> None:
+    """Its lease is good for minutes yet, so its guard lets the rank run."""
+    log = tmp_path / "log"
+    workers = [start(1), start(1)]
+    task = put(home, sleeps(log), 2)
+    until(lambda: len(pids(log)) == 2)
+    (place,) = [p for p in queue.list(["active"]).places if p.id == task.id]
+    assert place.token is not None
+    (leader,) = [w for w in workers if holder(w, queue) == place.token.worker]
+    (stopped,) = [w for w in workers if w is not leader]
+    stopped.send_signal(signal.SIGSTOP)
+    start(1), start(1)
+    leader.kill()
+    leader.wait()
+    until(lambda: sum(name.startswith("offer~") for name in os.listdir(queue.path / GANGS / task.id)) == 2)
+    time.sleep(1.0)
+    assert state(queue, task) == "queued" and len(pids(log)) == 2
+    assert sum(map(alive, pids(log))) == 1
+    stopped.send_signal(signal.SIGCONT)
+    until(lambda: len(pids(log)) == 4)
+    assert not any(map(alive, pids(log)[:2]))
+    assert outcomes(queue, task) == ["lost"]
 
 
 @pytest.mark.parametrize("leader", [True, False])
