@@ -16,7 +16,7 @@ from paddock.queue.gang import Gang, Seat, Wait
 from paddock.queue.gathering import Gathering
 from paddock.queue.lifecycle import LOOK, QUEUED, Place, Token
 from paddock.queue.task import Task
-from paddock.work.crew import Crew
+from paddock.work.crew import LIST_SECONDS, Crew
 from paddock.work.desk import Desk
 from paddock.work.gangsweep import GangSweep
 from paddock.work.guard import Exited
@@ -72,10 +72,12 @@ class Gangs:
 
     @property
     def pause(self) -> float:
-        """Seconds between two looks; it matters while there are seats."""
+        """Seconds until something is to be looked at although nothing happens here."""
+        if not (self.seats or self.led):
+            return LIST_SECONDS if self._hopes else 3600.0
         if any(desk.mirror.fd < 0 for desk in self._desks):
             return POLL_SECONDS
-        return RUN_SECONDS if all(held.key for held in self.seats.values()) else LOOK_SECONDS
+        return RUN_SECONDS if self.seats and all(held.key for held in self.seats.values()) else LOOK_SECONDS
 
     # Gathering
 

@@ -174,8 +174,7 @@ class Worker:
         pause = min(self.options.liveness.beat, RECLAIM_SECONDS, max(left, 0.1))
         if self._is_busy(now):
             pause = BUSY_SECONDS
-        if self.gangs.seats:
-            pause = min(pause, self.gangs.pause)
+        pause = min(pause, self.gangs.pause)
         if self.starting.trees.busy:
             pause = min(pause, 0.05)
         if any(desk.mirror.fd < 0 for desk in self.desks):
