@@ -59,7 +59,18 @@ def same(left: Any, right: Any) -> bool:
 def differing_keys(configs: Sequence[Mapping[str, Any]], *, seeds: bool = True) -> list[str]:
     """The config keys that tell these runs apart; without `seeds` those that only number repetitions are left out.
     A run without any config says nothing about it."""
-    keys = [row.key for row in diff([config for config in configs if config])]
+    known = [config for config in configs if config]
+    first: dict[str, Any] = {}
+    having: dict[str, int] = {}  # in how many runs each key is
+    differing: set[str] = set()
+    for config in known:  # each value is looked at once: one run of 200,000 keys must not cost that for every other
+        for key, value in dict(flatten(config)).items():
+            having[key] = having.get(key, 0) + 1
+            if having[key] == 1:
+                first[key] = value
+            elif key not in differing and not same(first[key], value):
+                differing.add(key)
+    keys = [key for key in first if key in differing or having[key] < len(known)]
     return keys if seeds else [key for key in keys if not is_seed(key)]
 
 

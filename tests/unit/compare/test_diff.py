@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from paddock.compare.diff import MISSING, diff, diff_packages, differing_keys
 
@@ -51,3 +55,34 @@ def test_seeds_do_not_tell_experiments_apart():
 def test_packages_differ_by_version_and_presence():
     rows = diff_packages([{"torch": "2.1", "zope.interface": "1"}, {"torch": "2.2"}])
     assert [(row.key, row.values) for row in rows] == [("torch", ("2.1", "2.2")), ("zope.interface", ("1", MISSING))]
+
+
+CONFIGS = st.lists(
+    st.dictionaries(
+        st.sampled_from(["lr", "a.b", "a", "seed"]),
+        st.sampled_from([0, 1, 1.0, True, None, "x", [1], [1.0], {"b": 1}, {"b": {"c": 2}}, {}, float("nan")]),
+    ),
+    max_size=5,
+)
+
+
+@given(CONFIGS)
+def test_the_keys_that_differ_are_those_of_the_diff(configs: list[dict[str, Any]]) -> None:
+    assert differing_keys(configs) == [row.key for row in diff([config for config in configs if config])]
+
+
+def test_a_run_with_very_many_keys_costs_the_others_nothing() -> None:
+    """Comparisons are counted because time depends on the machine."""
+    asked = 0
+
+    class Counted(int):
+        def __eq__(self, other: object) -> bool:
+            nonlocal asked
+            asked += 1
+            return int(self) == other
+
+        __hash__ = int.__hash__
+
+    wide = {f"k{i}": Counted(i) for i in range(10_000)}
+    found = differing_keys([{**wide, "lr": Counted(0)}, *({"lr": Counted(i)} for i in range(200))])
+    assert found == [*wide, "lr"] and asked < 500
