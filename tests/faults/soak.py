@@ -39,8 +39,10 @@ class Soak:
         self.running = [self.start() for _ in range(workers)]
 
     def start(self) -> int:
+        listen = self.chance.random() < 0.5  # the others look at the directories, as on a network disk
+
         def work() -> None:
-            options = Options(Slots(2, ()), grace=5.0)
+            options = Options(Slots(2, ()), grace=5.0, listen=listen)
             Worker(self.farm.home, [find_queue("default", self.farm.home)], options, self.farm.directory).run()
 
         pid, go = forked(work, self.farm.directory / "errors")
