@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 TIMEOUT_SECONDS = 1800
@@ -57,6 +58,21 @@ def call(function: str, system: str, home: Path, **arguments: Any) -> dict[str, 
         if code or not answer.exists():
             raise NotMeasured(last_line(errors.read_text(errors="replace")) or f"exit code {code}")
         return json.loads(answer.read_bytes())
+
+
+def command_line(system: Any, home: Path, *arguments: str) -> float:
+    """The seconds that a whole `paddock ...` takes, from starting Python to the last byte."""
+    start = perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "paddock", *arguments],
+        env=environment() | system.environment(home),
+        capture_output=True,
+        check=False,
+    )
+    taken = perf_counter() - start
+    if done.returncode:
+        raise NotMeasured(last_line(done.stderr.decode(errors="replace")))
+    return taken
 
 
 def end_session(process: subprocess.Popen[bytes]) -> None:

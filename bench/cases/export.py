@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from bench import fresh, homes
@@ -31,16 +28,7 @@ def once(bench: Any, system: Any) -> dict[str, float]:
     home = bench.dataset(f"export-{count}-{steps}", make)
     target = home / "points.parquet"
     target.unlink(missing_ok=True)
-    start = perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "paddock", *system.export_arguments(target)],
-        env=fresh.environment() | system.environment(home),
-        capture_output=True,
-        check=False,
-    )
-    taken = perf_counter() - start
-    if done.returncode:
-        raise fresh.NotMeasured(fresh.last_line(done.stderr.decode(errors="replace")))
+    taken = fresh.command_line(system, home, *system.export_arguments(target))
     rows = fresh.call("bench.cases.export:count", system.name, home, path=str(target))["rows"]
     if rows != count * steps:
         raise fresh.NotMeasured(f"{rows} rows exported, {count * steps} points written")

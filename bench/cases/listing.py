@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,7 +29,7 @@ def once(bench: Any, system: Any) -> dict[str, float]:
 
     home = bench.dataset(f"listing-{count}", make)
     found = fresh.call("bench.cases.listing:measure", system.name, home, count=count)
-    return found | command_line(system, home)
+    return found | {"ls --json ms": 1000 * fresh.command_line(system, home, "ls", "--json")}
 
 
 def index(system: Any, home: Path) -> dict[str, float]:
@@ -52,21 +50,6 @@ def measure(system: Any, home: Path, count: int) -> dict[str, float]:
     frame = perf_counter() - start
     warm = sorted(times[1:])[REPEATS // 2]
     return {"warm ms": warm * 1000, "first ms": times[0] * 1000, "as a data frame ms": frame * 1000}
-
-
-def command_line(system: Any, home: Path) -> dict[str, float]:
-    """The whole command, from starting Python to the last byte."""
-    start = perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "paddock", "ls", "--json"],
-        env=fresh.environment() | system.environment(home),
-        capture_output=True,
-        check=False,
-    )
-    taken = perf_counter() - start
-    if done.returncode:
-        raise fresh.NotMeasured(fresh.last_line(done.stderr.decode(errors="replace")))
-    return {"ls --json ms": taken * 1000}
 
 
 def lines(results: Results, bench: Any) -> list[Line]:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from bench import data, fresh
@@ -26,16 +23,7 @@ def once(bench: Any, system: Any) -> dict[str, float]:
     fresh.call("bench.cases.pack:write", system.name, home, calls=calls)
     root = system.root(home) / "runs"
     plain, before = data.disk_bytes(root), fresh.call("bench.cases.pack:digest", system.name, home)
-    start = perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "paddock", *system.pack_arguments()],
-        env=fresh.environment() | system.environment(home),
-        capture_output=True,
-        check=False,
-    )
-    taken = perf_counter() - start
-    if done.returncode:
-        raise fresh.NotMeasured(fresh.last_line(done.stderr.decode(errors="replace")))
+    taken = fresh.command_line(system, home, *system.pack_arguments())
     system.forget(home)  # so that what is read now comes out of the packed journal
     after = fresh.call("bench.cases.pack:digest", system.name, home)
     if after != before or before["points"] != calls:

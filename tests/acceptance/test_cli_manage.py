@@ -13,13 +13,7 @@ from typing import Any
 import pytest
 
 from paddock.queue.directory import DirectoryQueue
-
-
-def until(condition: Callable[[], Any], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
+from tests.waiting import until
 
 
 def submit(program: Any, command: str, *options: str) -> str:

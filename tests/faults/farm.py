@@ -12,7 +12,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +24,7 @@ from paddock.queue.lifecycle import Place
 from paddock.queue.submission import Submitted, submit_all
 from paddock.record.layout import Home
 from paddock.record.process import exists
+from tests.waiting import until
 
 SENTENCE = 5  # exit code of an operation that refused with a sentence
 DEADLINE = 120.0  # seconds: so long that only a fault takes them
@@ -36,15 +36,6 @@ echo "begin $PADDOCK_TASK_TOKEN" >&9
 code=$?
 echo "end $PADDOCK_TASK_TOKEN $code" >&9
 exit $code"""
-
-
-def until(condition: Callable[[], Any], seconds: float = DEADLINE, pause: float = 0.02) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(pause)
-    raise AssertionError(f"it did not happen within {seconds:g} s")
 
 
 class Farm:

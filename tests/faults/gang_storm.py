@@ -21,7 +21,8 @@ from pathlib import Path
 from paddock.queue.gang import GANGS
 from paddock.queue.lifecycle import ACTIVE, DONE, FAILED, PAUSED, QUEUED
 from tests.faults.checker import Count, check
-from tests.faults.farm import Farm, until
+from tests.faults.farm import Farm
+from tests.waiting import until
 
 LEASE = {"beat": 0.5, "fence": 3.0, "reclaim": 6.0}
 _RANK = """id=$PADDOCK_RUN_ID; mine=$PADDOCK_ATTEMPT; cd {ledger}

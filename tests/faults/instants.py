@@ -33,7 +33,8 @@ from paddock.work.slots import Slots
 from paddock.work.worker import Worker
 from tests.faults import gang_storm
 from tests.faults.checker import Count, check
-from tests.faults.farm import SENTENCE, Farm, forked, until
+from tests.faults.farm import SENTENCE, Farm, forked
+from tests.waiting import until
 
 CALLS = (
     *("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "ftruncate"),

@@ -23,7 +23,8 @@ from paddock.work.options import Options
 from paddock.work.slots import Slots
 from paddock.work.worker import Worker
 from tests.faults.checker import Count, check
-from tests.faults.farm import Farm, forked, until
+from tests.faults.farm import Farm, forked
+from tests.waiting import until
 
 BODIES = ("true", "true", "sleep 0.02", "sleep 0.1 & wait", "setsid sleep 0.05", "(sleep 0.2 &); sleep 0.05")
 BATCH = 500

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from paddock.queue.lifecycle import ACTIVE, DONE, FAILED, PAUSED, QUEUED, STATES, Place
 from tests.faults.checker import Count, check
-from tests.faults.farm import Farm, until
+from tests.faults.farm import Farm
+from tests.waiting import until
 
 BODIES = ("true", "sleep 0.05", "sleep 0.3", "sleep 0.2 & wait", "(setsid sleep 0.4 &); sleep 0.1")
 

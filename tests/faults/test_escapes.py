@@ -12,7 +12,8 @@ import pytest
 
 from paddock.work import cgroup, process
 from paddock.work.process import Process
-from tests.faults.farm import Farm, until
+from tests.faults.farm import Farm
+from tests.waiting import until
 
 LEAF = 'echo $$ >"$1.new"; mv "$1.new" "$1"; exec sleep 1000'
 ESCAPES = {

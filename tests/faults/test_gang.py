@@ -19,6 +19,7 @@ from paddock.queue.submission import Submitted, submit
 from paddock.queue.task import TaskFile
 from paddock.record.layout import Home
 from tests.faults.gang_storm import storm
+from tests.waiting import until
 
 WORKER = """
 import sys
@@ -79,13 +80,6 @@ def file(queue: DirectoryQueue, task: Submitted) -> TaskFile:
 
 def outcomes(queue: DirectoryQueue, task: Submitted) -> list[str]:
     return [attempt.outcome for attempt in file(queue, task).attempts]
-
-
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def move(queue: DirectoryQueue, task: Submitted, to: str) -> None:

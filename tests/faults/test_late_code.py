@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from paddock.record.layout import Home
+from tests.waiting import until
 
 TRAIN = """
 import sys, time
@@ -42,9 +42,7 @@ def test_it_is_recorded_as_soon_as_it_is_there(project: Path, home: Home, read) 
     process = subprocess.Popen([sys.executable, "train.py", "stay"], cwd=project, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None and process.stdout.readline() == b"begun\n"
-        deadline = time.monotonic() + 60
-        while "code" not in read(home.runs / "late").records and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: "code" in read(home.runs / "late").records)
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults.checker import check
-from tests.faults.farm import QUICK, Farm, until
+from tests.faults.farm import QUICK, Farm
+from tests.waiting import until
 
 another_host = pytest.mark.skipif(
     subprocess.run(["sh", "-c", "unshare --uts hostname node-a"], stderr=subprocess.DEVNULL, check=False).returncode

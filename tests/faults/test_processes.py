@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from paddock.work import cgroup, process
 from paddock.work.guard import Event, Exited, Fenced, Guard, GuardDied
 from paddock.work.process import Process
+from tests.waiting import until
 
 # The interpreter warns when it forks while the test runner has threads. The guard is one call away from its fork.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -63,15 +64,6 @@ class Yard:
         found = process.look(pid)
         assert found is not None
         return found
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    end = time.monotonic() + DEADLINE
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.005)
-    raise AssertionError(f"not within {DEADLINE:g} s")
 
 
 def lives(one: Process) -> bool:

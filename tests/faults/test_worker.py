@@ -15,6 +15,7 @@ import pytest
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.submission import Submitted, submit
 from paddock.record.layout import Home
+from tests.waiting import until
 
 WORKER = """
 import sys
@@ -56,13 +57,6 @@ def put(home: Home, command: str, **about: object) -> Submitted:
 
 def state(queue: DirectoryQueue, task: Submitted) -> str:
     return next((p.state for p in queue.list().places if p.id == task.id), "gone")
-
-
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def move(queue: DirectoryQueue, task: Submitted, to: str) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 
 from paddock.work import cgroup
 from paddock.work.guard import Event, Exited, Guard
-
-DEADLINE = 60.0  # seconds: so long that only a fault takes them
+from tests.waiting import until
 
 
 class Bench:
@@ -46,15 +44,6 @@ class Bench:
     @property
     def text(self) -> str:
         return self.path.read_text()
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    end = time.monotonic() + DEADLINE
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.005)
-    raise AssertionError(f"not within {DEADLINE:g} s")
 
 
 @pytest.fixture(params=["cgroup", "no cgroup"])

@@ -7,7 +7,6 @@ import os
 import socket
 import socketserver
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,6 +22,7 @@ from paddock.work import notify
 from paddock.work.deliver import Undelivered, message, post, run_command, send_mail
 from paddock.work.notice import Notices
 from paddock.work.notify import Notify
+from tests.waiting import until
 
 NOTICE = {"event": "failed", "text": "failed: x", "queue": "q", "worker": "w", "task": "t1", "tail": "line\nlast"}
 
@@ -32,13 +32,6 @@ def queue(tmp_path: Path) -> DirectoryQueue:
     found = DirectoryQueue(tmp_path / "q")
     found.prepare()
     return found
-
-
-def until(condition: Callable[[], Any], seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
 
 
 class Hook:

@@ -19,6 +19,7 @@ from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
 from paddock.queue.submission import Submitted, submit
 from paddock.record.layout import Home
+from tests.waiting import until
 
 WORKER = """
 import json, sys
@@ -62,13 +63,6 @@ def put(home: Home, command: str, **about: Any) -> Submitted:
 
 def state(queue: DirectoryQueue, task: Submitted) -> str:
     return next((p.state for p in queue.list().places if p.id == task.id), "gone")
-
-
-def until(condition: Callable[[], Any], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def log(queue: DirectoryQueue) -> str:
