@@ -129,17 +129,20 @@ class Settling:
                 _write(ending, ending.place)
         self._notices.ended(ending.queue, ending.file, ending.note, _destination(ending, ending.place).state)
         self._endings[ending.key] = ending
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, daemon=True)
-            self._thread.start()
         self._orders.put(ending)
+        if self._thread is None:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._thread = threading.Thread(target=self._serve, args=(self._orders,), daemon=True)
+        self._thread.start()
 
     def work(self) -> None:
         """See what has been settled, and have it tried again what has not."""
         while not self._answers.empty():
             ending, settled = self._answers.get()
             if settled:
-                del self._endings[ending.key]
+                self._endings.pop(ending.key, None)
                 if ending.trouble:
                     self._say(ending.trouble)
                 continue
@@ -147,6 +150,13 @@ class Settling:
                 self._say(ending.trouble)
                 ending.trouble = ""
             self._later.append(ending)
+        if self._thread is not None and not self._thread.is_alive():  # should something have gone wrong in it
+            self._say("results are settled by a new thread")
+            self._orders = queue.SimpleQueue()
+            for ending in self._endings.values():
+                if ending not in self._later:
+                    self._orders.put(ending)
+            self._begin()
         if self._later:
             now = time.monotonic()
             for ending in [e for e in self._later if now >= e.again]:
@@ -155,17 +165,17 @@ class Settling:
 
     # The thread
 
-    def _serve(self) -> None:
+    def _serve(self, orders: queue.SimpleQueue[Ending]) -> None:
         directories: dict[Path, None] = {}
         synced, last = time.monotonic(), -1e9
         while True:
             batch: list[Ending] = []
             with contextlib.suppress(queue.Empty):
-                batch.append(self._orders.get(timeout=DIRECTORIES_SECONDS if directories else None))
+                batch.append(orders.get(timeout=DIRECTORIES_SECONDS if directories else None))
                 if time.monotonic() - last < BUSY_SECONDS:
                     time.sleep(GATHER_SECONDS)
                 while True:
-                    batch.append(self._orders.get_nowait())
+                    batch.append(orders.get_nowait())
             self._settle_all(batch, directories)
             last = time.monotonic()
             if directories and (not batch or time.monotonic() - synced > DIRECTORIES_SECONDS):
