@@ -63,6 +63,7 @@ class Worker:
         self.starting = Starting(home, cache, options, self.guard, self.settling, self.notices, self.name, self.say)
         self.running = self.starting.running
         self.stopping = ""
+        self._refusal = ""  # what the disk said last
         self._renewed = -1e9
         self._beat = 0.0
         self._stopped = 0.0  # when we began to stop
@@ -114,7 +115,7 @@ class Worker:
             listening: set[int] = set()
             while True:
                 now = time.monotonic()
-                self._round(now)  # first: what a dead worker left may be all there is
+                self._try_round(now)  # first: what a dead worker left may be all there is
                 if self._over():
                     break
                 # While nothing could start, news of what others do can wait a moment, and comes in one go.
@@ -130,6 +131,16 @@ class Worker:
         finally:
             self._leave()
             self.signals.restore()
+
+    def _try_round(self, now: float) -> None:
+        """A disk that refuses where nobody foresaw it costs a round, not the tasks that run."""
+        try:
+            self._round(now)
+        except OSError as error:
+            if str(error) != self._refusal:
+                self._refusal = str(error)
+                self.say(f"the disk refuses: {error}")
+            time.sleep(MISS_SECONDS)
 
     def _round(self, now: float) -> None:
         for name in self.signals.read():
