@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -181,3 +182,25 @@ def test_the_failure_of_a_task_in_another_queue_cannot_be_waited_for(program: An
     program("submit", "--no-snapshot", "--name", "first", "--", "true")
     found = program("submit", "--no-snapshot", "-Q", "other", "--after", "failure:first", "--", "ls")
     assert (found.code, "same queue" in found.err) == (2, True)
+
+
+def test_a_task_that_needs_more_than_a_worker_has_waits_and_the_status_says_for_what(program: Any) -> None:
+    program("submit", "--no-snapshot", "--cpus", "4", "--name", "wide", "--", "true")
+    program("submit", "--no-snapshot", "--mem", "8G", "--name", "big", "--", "true")
+    program("submit", "--no-snapshot", "--cpus", "2", "--mem", "1G", "--name", "small", "--", "true")
+    worker = program.start("worker", "--cpus", "2", "--mem", "4G", "--slots", "4")
+    try:
+        done = program.home / "queues/default/done"
+        deadline = time.monotonic() + 60
+        while not os.listdir(done):
+            assert time.monotonic() < deadline and worker.poll() is None
+            time.sleep(0.05)
+        waiting = program("status", "--json").json["queues"][0]["waiting"]
+    finally:
+        worker.terminate()
+        worker.communicate(timeout=60)
+    why = {task["name"]: task["why"] for task in waiting}
+    assert why == {
+        "wide": "needs 4 cores; the most that a worker has is 2",
+        "big": "needs 8 GB of memory; the most that a worker has is 4",
+    }

@@ -16,7 +16,7 @@ from paddock.compare.view import source
 from paddock.errors import UsageError
 from paddock.queue.directory import find_queue
 from paddock.queue.lifecycle import Liveness
-from paddock.queue.submission import parse_seconds
+from paddock.queue.submission import parse_bytes, parse_seconds
 from paddock.record.layout import Home
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ inherit the worker's environment.
 @click.argument("queues", nargs=-1, metavar="[QUEUE]...")
 @click.option("--gpus", metavar="0,1", help="The GPUs to give out [CUDA_VISIBLE_DEVICES]; as many slots as GPUs.")
 @click.option("--slots", type=int, metavar="N", help="Tasks at once [1, or the number of --gpus].")
+@click.option("--cpus", type=click.IntRange(min=1), metavar="N", help="Cores to give out [all that it may use].")
+@click.option("--mem", metavar="SIZE", help="Memory to give out, such as 64G [all of the machine].")
 @click.option("--one-task", is_flag=True, help="Leave after one task.")
 @click.option("--no-persist", is_flag=True, help="Leave when nothing runs and nothing can come.")
 @click.option("--until", metavar="TIME", help="Leave after 2h, 90m, 1d [the end of the Slurm job].")
@@ -51,6 +53,8 @@ def worker(
     queues: tuple[str, ...],
     gpus: str | None,
     slots: int | None,
+    cpus: int | None,
+    mem: str | None,
     one_task: bool,
     no_persist: bool,
     until: str | None,
@@ -63,7 +67,7 @@ def worker(
 
     given = settings.load()
     options = Options(
-        from_options(gpus, slots, os.environ),
+        from_options(gpus, slots, os.environ, cpus or len(os.sched_getaffinity(0)), _memory(mem)),
         one_task=one_task,
         persist=not no_persist,
         drain=drain,
@@ -90,6 +94,10 @@ def _tell(session: Session, text: str) -> None:
 
 def _room(slots: Slots) -> str:
     return f"{slots.tasks} at once" + (f", GPUs {','.join(slots.gpus)}" if slots.gpus else "")
+
+
+def _memory(mem: str | None) -> int:
+    return parse_bytes(mem) if mem else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _seconds_left() -> float:

@@ -18,6 +18,7 @@ import os
 import re
 import socket
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,17 +42,29 @@ class Identity(NamedTuple):
     machine: str = ""  # two machines may have one name, such as "localhost"
     space: str = ""  # the pid namespace: in another one a pid says nothing
     guard: str = ""  # pid and start time of the process that ends the tasks when the worker is gone
+    cpus: int = 0  # cores that it gives out; 0 is not known
+    mem: int = 0  # bytes
 
 
 class Lease:
     """Held by the worker itself."""
 
-    def __init__(self, directory: Path, worker: str, gpus: str = "", slots: int = 1, guard: int = 0) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        worker: str,
+        gpus: str = "",
+        slots: int = 1,
+        guard: int = 0,
+        cpus: int | None = None,
+        mem: int | None = None,
+    ) -> None:
         self.path = directory / worker
         self.beats = 0
         head = (
             f"{_beat_line(0)}host: {socket.gethostname()}\npid: {os.getpid()}\nstart: {start_ticks(os.getpid())}\n"
-            f"boot: {boot_id()}\ngpus: {gpus}\nslots: {slots}\nmachine: {machine_id()}\nspace: {pid_space()}\n"
+            f"boot: {boot_id()}\ngpus: {gpus}\nslots: {slots}\ncpus: {cpus or 0}\nmem: {mem or 0}\n"
+            f"machine: {machine_id()}\nspace: {pid_space()}\n"
         )
         if guard:
             head += f"guard: {guard} {start_ticks(guard)}\n"
@@ -135,7 +148,6 @@ def read_identity(path: Path) -> Identity | None:
     match = re.match(r"beat (\d{10})\n", text)
     if match is None or not found.get("pid", "").isdigit():
         return None
-    slots = found.get("slots", "1")
     return Identity(
         path.name,
         int(match[1]),
@@ -144,11 +156,18 @@ def read_identity(path: Path) -> Identity | None:
         found.get("start", ""),
         found.get("boot", ""),
         found.get("gpus", ""),
-        int(slots) if slots.isdigit() else 1,
+        _count(found, "slots", 1),
         found.get("machine", ""),
         found.get("space", ""),
         found.get("guard", ""),
+        _count(found, "cpus", 0),
+        _count(found, "mem", 0),
     )
+
+
+def _count(found: Mapping[str, str], key: str, default: int) -> int:
+    text = found.get(key, "")
+    return int(text) if text.isdigit() else default
 
 
 class Watch:

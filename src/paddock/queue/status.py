@@ -190,6 +190,11 @@ def _room(task: Task, crew: Crew) -> str:
     if task.gpus > crew.most_gpus:
         most = f"the most that a worker has is {crew.most_gpus}" if crew.most_gpus else "no worker has any"
         return f"needs {task.gpus} GPU{'s' if task.gpus > 1 else ''}; {most}"
+    for amount, name, unit in ((task.cpus, "cpus", 1), (task.mem, "mem", 1 << 30)):
+        most_there = max(getattr(worker.identity, name) for worker in crew.alive)
+        if 0 < most_there < amount:
+            what = "cores" if name == "cpus" else "GB of memory"
+            return f"needs {amount / unit:.3g} {what}; the most that a worker has is {most_there / unit:.3g}"
     if task.workers > 1:
         room = capacity(task, [worker.identity for worker in crew.alive])
         if task.workers > room:

@@ -61,7 +61,13 @@ class Slots(NamedTuple):
         )
 
 
-def from_options(gpus: str | None, slots: int | None, environ: Mapping[str, str]) -> Slots:
+def from_options(
+    gpus: str | None,
+    slots: int | None,
+    environ: Mapping[str, str],
+    cpus: int | None = None,
+    mem: int | None = None,
+) -> Slots:
     """As many slots as GPUs, unless told; the GPUs are those of CUDA_VISIBLE_DEVICES, unless told."""
     text = gpus if gpus is not None else environ.get("CUDA_VISIBLE_DEVICES", "")
     devices = tuple(part.strip() for part in text.split(",") if part.strip() and part.strip() != "-1")
@@ -70,7 +76,7 @@ def from_options(gpus: str | None, slots: int | None, environ: Mapping[str, str]
     if slots is not None and slots < 1:
         raise UsageError(f"--slots {slots} leaves no room for a task.", hint="It is 1 or more.")
     # Without --gpus one task at a time gets all that is visible, as when it is started by hand.
-    return Slots(slots or (len(devices) if gpus is not None and devices else 1), devices)
+    return Slots(slots or (len(devices) if gpus is not None and devices else 1), devices, cpus, mem)
 
 
 def visible(task: Task, given: tuple[str, ...], most: int) -> str | None:

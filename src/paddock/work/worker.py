@@ -82,7 +82,10 @@ class Worker:
         options = self.options
         for queue in queues:
             queue.prepare()
-            lease = Lease(queue.workers, self.name, ",".join(options.slots.gpus), options.slots.tasks, self.guard.pid)
+            has = options.slots
+            lease = Lease(
+                queue.workers, self.name, ",".join(has.gpus), has.tasks, self.guard.pid, cpus=has.cpus, mem=has.mem
+            )
             self.desks.append(Desk(queue, lease, self.guard, options.slots, options.liveness, listen=options.listen))
             self.desks[-1].reclaim.given_up = self.notices.given_up
             self.gangs.serve(self.desks[-1])
