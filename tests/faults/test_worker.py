@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.lease import read_identity
 from paddock.queue.submission import Submitted, submit
 from paddock.record.layout import Home
 from tests.waiting import until
@@ -157,3 +158,23 @@ def test_a_killed_workers_task_runs_again_elsewhere_and_never_twice_at_once(home
     assert log.read_text().split() == ["begin", "begin", "end"]
     outcomes = [a.outcome for p in queue.list().places for a in queue.read(p).attempts]
     assert outcomes == ["lost", "done"]
+
+
+def test_what_a_killed_worker_and_guard_left_is_ended_although_the_tasks_file_is_gone(
+    home: Home, queue: DirectoryQueue, start: Callable[..., subprocess.Popen[bytes]]
+) -> None:
+    task = put(home, "exec sleep 98765.25")
+    worker = start("persist")
+    until(lambda: state(queue, task) == "active" and is_alive("sleep 98765.25"))
+    (name,) = (n for n in os.listdir(queue.workers) if not n.startswith("."))
+    identity = read_identity(queue.workers / name)
+    assert identity is not None
+    os.kill(worker.pid, signal.SIGSTOP)  # so that it does not see its guard die
+    os.kill(int(identity.guard.split()[0]), signal.SIGKILL)
+    os.kill(worker.pid, signal.SIGKILL)
+    worker.wait()
+    (place,) = (p for p in queue.list().places if p.id == task.id)
+    queue.file(place).unlink()
+    assert is_alive("sleep 98765.25")
+    start("persist")
+    until(lambda: not is_alive("sleep 98765.25"), 120)

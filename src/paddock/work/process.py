@@ -114,6 +114,17 @@ def carries(pid: int, token: str) -> bool:
     return f"{MARKER}={token}".encode("utf-8", "surrogateescape") in _read(f"/proc/{pid}/environ").split(b"\0")
 
 
+def tokens_of(worker: str) -> set[str]:
+    """The tokens of a worker's tasks that processes on this machine still carry."""
+    start, part = f"{MARKER}=".encode(), f"~{worker}.".encode("utf-8", "surrogateescape")
+    found: set[str] = set()
+    for pid in table():
+        for variable in _read(f"/proc/{pid}/environ").split(b"\0"):
+            if variable.startswith(start) and part in variable:
+                found.add(os.fsdecode(variable[len(start) :]))
+    return found
+
+
 def send(process: Process, number: int) -> bool:
     """Signal that very process; False when it is gone. The descriptor pins the pid while its start time is read."""
     try:

@@ -148,5 +148,8 @@ class Reclaim:
         fresh = [self.queue.list(states) for states in (LOOK, LOOK[::-1])]
         if all(one.sure for one in fresh):
             for name in dead - {p.token.worker for one in fresh for p in one.places if p.token is not None}:
+                # Its guard died with it, and somebody has removed the task's file since: nobody else would end it.
+                for token in process.tokens_of(name):
+                    process.kill_marked(token)
                 with contextlib.suppress(OSError):
                     os.unlink(self.queue.workers / name)

@@ -187,6 +187,13 @@ class QueueInMemory(RuleBasedStateMachine):
             if self.move(at, mine):
                 self.alive.discard((at.id, at.token))
                 self.give_back(mine, at.token)
+        self.bury()
+
+    def bury(self) -> None:
+        """Whoever removes the file of a dead worker that owns nothing ends what is left of its tasks."""
+        living = {worker.name for worker in self.workers}
+        owners = {p.token.worker for p in self.listing() if p.token is not None}
+        self.alive = {one for one in self.alive if one[1].worker in living | owners}
 
     def give_back(self, mine: Place, lost: Token) -> None:
         noted = self.files[mine.path]
