@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from paddock import wire
 from paddock.record.layout import Home, RunDirectory
 from paddock.record.scan import journal_files, parse, read_journal
+
+# A busy machine is no failure.
+settings.register_profile("paddock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("paddock")
 
 _FOREIGN = ("PADDOCK_", "SLURM_")
 _RANKS = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
