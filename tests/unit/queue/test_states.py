@@ -303,7 +303,7 @@ class QueueInMemory(RuleBasedStateMachine):
 
 
 QueueInMemory.TestCase.settings = settings(
-    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=400, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 TestQueueInMemory = QueueInMemory.TestCase
 
