@@ -30,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # A shell starts what is in its background with SIGINT ignored, and so would be all that the tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and so does nohup
     config.addinivalue_line("markers", "long: takes minutes; `make test-faults` runs it, `make test` does not")
 
 

@@ -294,12 +294,7 @@ class QueueInMemory(RuleBasedStateMachine):
             held = at.state == PAUSED or (at.state in (DONE, FAILED) and at.token is None)
             assert held, f"{at.path} is stuck"
         owned = {(p.id, p.token) for p in self.listing() if p.token is not None}
-        # Whose file was removed, and whose worker and guard were then killed together, nobody knows of any more.
-        known = {(task, token) for task, token in self.alive if task not in self.removed or self.lives(token)}
-        assert known <= owned, "a process outlives its task"
-
-    def lives(self, token: Token) -> bool:
-        return any(worker.name == token.worker for worker in self.workers)
+        assert self.alive <= owned, "a process outlives its task"
 
 
 QueueInMemory.TestCase.settings = settings(
