@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from paddock import wire
 from paddock.record.layout import Home, RunDirectory
 from paddock.record.scan import journal_files, parse, read_journal
+from paddock.work import cgroup
 
 # A busy machine is no failure.
 settings.register_profile("paddock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,6 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell starts what is in its background with SIGINT ignored, and so would be all that the tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and so does nohup
+    # Control groups are named for tasks, and tests that run beside each other call theirs alike: one would kill the
+    # other's.
+    cgroup._PREFIX = f"paddock-test-{os.getpid()}-"
     config.addinivalue_line("markers", "long: takes minutes; `make test-faults` runs it, `make test` does not")
 
 
