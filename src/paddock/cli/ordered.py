@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from paddock.cli.command import Session
-from paddock.cli.queued import ask_about, brief, chosen
+import click
+
+from paddock.cli.command import Session, verb
+from paddock.cli.queued import ask_about, brief, chosen, open_to_change, selection_options
 from paddock.compare.text import many
 from paddock.errors import NotFound, PaddockError, Refused
 from paddock.queue.directory import DirectoryQueue
@@ -20,6 +22,27 @@ _NAMED = 20  # tasks that are told one by one; of more the number
 class Done(NamedTuple):
     entry: Entry
     step: Step
+
+
+def order_verb(name: str, about: str, order: str, key: str, said: str) -> click.Command:
+    """A verb that does one thing to the tasks that are meant. `key` names them in JSON, `said` to people."""
+
+    @verb(name, help=about)
+    @selection_options
+    def call(
+        session: Session,
+        words: tuple[str, ...],
+        queue: str | None,
+        regex: str | None,
+        states: tuple[str, ...],
+        everything: bool,
+        yes: bool,
+    ) -> None:
+        found = open_to_change(session, queue)
+        done = obey(session, found, order, Selection(words, regex, states, everything), yes=yes)
+        tell(session, done, key, said)
+
+    return call
 
 
 def obey(
