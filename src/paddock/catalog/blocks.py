@@ -12,11 +12,12 @@ from array import array
 from collections.abc import Sequence
 from itertools import islice
 from operator import lt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 BLOCK_ROWS = 4096  # a block with so many rows is never touched again
 BLOCK_VALUES = 1 << 18  # nor one with so many values: a wide row must not make its tail costly to rewrite
 BLOCK_LEAST = 64
+Lines: TypeAlias = "range | array[int]"  # a range, when they follow each other
 
 
 class Table(NamedTuple):
@@ -24,7 +25,7 @@ class Table(NamedTuple):
 
     steps: array[int]
     times: array[float]
-    lines: array[int]  # which row of its journal each is
+    lines: Lines  # which row of its journal each is
     values: list[array[Any]]
     marks: list[Mark]
     rising: bool
@@ -64,7 +65,7 @@ def tabulate(columns: Sequence[Sequence[Any]], width: int, opened: float, lines:
         rest = tabulate(chosen, width, opened, [lines[i] for i in good])
         return rest._replace(damaged=count - len(good))
     rising = all(map(lt, columns[0], islice(columns[0], 1, None)))
-    at = array("q", lines)
+    at: Lines = lines if isinstance(lines, range) else array("q", lines)
     values, marks = [], []
     for column in columns[2:]:
         found, clean = to_array(column)
@@ -107,7 +108,7 @@ NOTHING = Mark(None, 0, 0.0, 0, None, 0, None, 0, 0)
 
 
 def mark(
-    steps: array[int], times: array[float], lines: array[int], column: Sequence[Any], rising: bool, numbers: bool
+    steps: array[int], times: array[float], lines: Lines, column: Sequence[Any], rising: bool, numbers: bool
 ) -> Mark:
     count = len(steps)
     if not count:
@@ -141,13 +142,23 @@ def shifted(places: Sequence[int], first: int) -> Sequence[int]:
     return [first + place for place in places]
 
 
-def folded(lines: array[int]) -> tuple[int, bytes | None]:
+def joined(one: Lines, other: Lines) -> Lines:
+    if not one:
+        return other
+    if isinstance(one, range) and isinstance(other, range) and one.stop == other.start:
+        return range(one.start, other.stop)
+    return array("q", one) + array("q", other)
+
+
+def folded(lines: Lines) -> tuple[int, bytes | None]:
     """The first of a block's lines, and all of them unless they follow each other, as they do in most journals."""
+    if isinstance(lines, range):
+        return lines.start, None
     return lines[0], None if lines[-1] - lines[0] == len(lines) - 1 else lines.tobytes()
 
 
-def unfolded(first: int, lines: bytes | None, n: int) -> array[int]:
-    return array("q", range(first, first + n) if lines is None else lines)
+def unfolded(first: int, lines: bytes | None, n: int) -> Lines:
+    return range(first, first + n) if lines is None else array("q", lines)
 
 
 class Tail:
@@ -167,7 +178,7 @@ class Tail:
     def _clear(self) -> None:
         self.steps: array[int] = array("q")
         self.times: array[float] = array("d")
-        self.lines: array[int] = array("q")
+        self.lines: Lines = range(0)
         self.values: list[array[Any]] = [array("q") for _ in self.metrics]
         self.rising = True
 
@@ -198,7 +209,7 @@ class Tail:
         self.rising = self.rising and table.rising and (not self.steps or self.steps[-1] < table.steps[0])
         self.steps += table.steps
         self.times += table.times
-        self.lines += table.lines
+        self.lines = joined(self.lines, table.lines)
         for i, new in enumerate(table.values):
             old = self.values[i]
             if old.typecode == new.typecode:

@@ -172,7 +172,7 @@ def _lines(db: sqlite3.Connection, pieces: list[_Piece]) -> array[int]:
     known = {key: (line, lines) for key, line, lines in rows}
     found = array("q")
     for piece in pieces:
-        found += unfolded(*known[piece.block], piece.n)
+        found.extend(unfolded(*known[piece.block], piece.n))
     return found
 
 

@@ -58,7 +58,7 @@ def _one(entries: Sequence[Entry], word: str) -> Entry:
     if not found:
         raise NotFound(f"There is no task {word!r} in this queue.", hint="`paddock status` shows what there is.")
     if len(found) > 1:
-        shown = tuple(f"{e.id}  {e.state}  {e.title}" for e in found[:_SHOWN])
+        shown = tuple(f"{e.id}  {e.state}  {e.title}" for e in sorted(found, key=lambda e: e.id)[:_SHOWN])
         more = (f"and {len(found) - _SHOWN} more",) if len(found) > _SHOWN else ()
         raise Ambiguous(
             f"{word!r} fits {len(found)} tasks.",

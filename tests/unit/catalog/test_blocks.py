@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.catalog.blocks import Table, folded, shifted, tabulate, unfolded
+from paddock.catalog.blocks import Table, folded, joined, shifted, tabulate, unfolded
 
 
 def columns(*rows: list[Any]) -> list[tuple[Any, ...]]:
@@ -88,14 +88,22 @@ def test_rows_without_a_proper_step_or_time_are_damaged() -> None:
 
 def test_the_lines_of_rows_that_are_left_out_go_with_them() -> None:
     table = tabulate(columns([1, 0.1], ["x", 1], [3, 0.3]), 1, 0.0, [10, 20, 30])
-    assert (table.lines.tolist(), table.marks[0].last_line) == ([10, 30], 30)
+    assert (list(table.lines), table.marks[0].last_line) == ([10, 30], 30)
 
 
 def test_lines_that_follow_each_other_take_no_room() -> None:
     for lines in (array("q", range(7, 12)), array("q", [7, 9, 10, 11, 12])):
-        assert unfolded(*folded(lines), len(lines)) == lines
+        assert list(unfolded(*folded(lines), len(lines))) == list(lines)
+    assert folded(range(7, 12)) == (7, None)
     assert folded(array("q", range(7, 12))) == (7, None)
     assert list(shifted(range(3), 7)) == [7, 8, 9] and list(shifted([0, 2], 7)) == [7, 9]
+
+
+def test_stretches_that_follow_each_other_are_one_range() -> None:
+    assert joined(range(0), range(3, 5)) == range(3, 5)
+    assert joined(range(3, 5), range(5, 9)) == range(3, 9)
+    assert list(joined(range(3, 5), range(6, 8))) == [3, 4, 6, 7]
+    assert list(joined(range(3, 5), array("q", [5, 9]))) == [3, 4, 5, 9]
 
 
 def test_rows_of_another_length_are_damaged() -> None:
