@@ -1,0 +1,44 @@
+"""The options of a watch, declared once: for the command line, for the tables of paddock.toml, and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from paddock.evaluate.scan import DEFAULT_PATTERN
+
+# assayer's spellings have underscores; both are taken.
+_OPTIONS = (
+    click.option("--directory", multiple=True, metavar="PATH", help="The same as DIRECTORY; a glob may fit many."),
+    click.option("--evaluator", multiple=True, metavar="FILE.py:FN", help="Or pkg.mod.fn; repeatable."),
+    click.option("--command", multiple=True, metavar="CMD", help="A shell command with {path} and {out}."),
+    click.option(
+        "--regex-filter", "--regex_filter", default=DEFAULT_PATTERN, show_default=True, help="On the full path."
+    ),
+    click.option(
+        "--eval-existing", "--eval_existing", is_flag=True, help="Also what was there before the first watch."
+    ),
+    click.option(
+        "--polling-interval", "--polling_interval", default=5.0, show_default=True, help="Seconds between looks."
+    ),
+    click.option("--num-eval-workers", "--num_eval_workers", default=5, show_default=True, help="Evaluations at once."),
+    click.option("--num-watch-workers", "--num_watch_workers", default=1, hidden=True),
+    click.option(
+        "-Q", "--queue", default="evaluation", show_default=True, metavar="NAME|PATH", help="For the evaluations."
+    ),
+    click.option("--no-worker", is_flag=True, help="Only submit: workers of that queue evaluate."),
+    click.option("--run", help="The training run; else it is found from the directory."),
+    click.option("--quiet-time", metavar="TIME", help="At rest for so long is complete, whatever the format needs."),
+    click.option("--step-rule", metavar="RE", help=r"Where the step is in the path: 'it(\d+)'."),
+    click.option("--timeout", metavar="TIME", help="End an evaluation after 10m, 2h."),
+    click.option("--retries", default=0, metavar="N", help="Evaluate again so often when it fails [0]."),
+    click.option("--gpus", default=0, metavar="N", help="GPUs that an evaluation needs [0]."),
+)
+
+
+def watch_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function

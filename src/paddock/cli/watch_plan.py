@@ -1,0 +1,116 @@
+"""What one `paddock watch`, or one table of paddock.toml, asks for: checked, and ready to be kept."""
+
+from __future__ import annotations
+
+import glob
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from paddock.cli.command import Session
+from paddock.compare.view import source
+from paddock.errors import UsageError
+from paddock.evaluate import evaluator as evaluators
+from paddock.evaluate import training
+from paddock.evaluate.evaluator import Evaluator
+from paddock.evaluate.scan import compile_pattern
+from paddock.evaluate.steps import compile_rule
+from paddock.evaluate.watching import Options, Watching
+from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.submission import parse_seconds
+from paddock.record.layout import Home
+
+
+class Plan(NamedTuple):
+    roots: tuple[str, ...]
+    options: Options
+    queue: DirectoryQueue
+    interval: float
+    workers: int  # evaluations at once in a worker of our own; 0 leaves them to others
+    training: Callable[[str], str]
+
+    def watches(self, home: Home, say: Callable[[str], None]) -> list[Watching]:
+        return [Watching(home, root, self.queue, self.options, self.training, say) for root in self.roots]
+
+
+def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
+    """From the values of the options; every mistake in them is a sentence, and nothing has begun yet."""
+    chosen = _evaluators(given["evaluator"], given["command"])
+    options = Options(
+        pattern=compile_pattern(given["regex_filter"]),
+        evaluators=chosen,
+        existing=given["eval_existing"],
+        quiet=parse_seconds(given["quiet_time"]) if given["quiet_time"] else None,
+        step_rule=compile_rule(given["step_rule"]) if given["step_rule"] else None,
+        timeout=parse_seconds(given["timeout"]),
+        retries=given["retries"],
+        gpus=given["gpus"],
+    )
+    roots = _roots([*given["directories"], *given["directory"]])
+    home.prepare()
+    queue = find_queue(given["queue"], home)
+    queue.prepare()
+    workers = 0 if given["no_worker"] else given["num_eval_workers"]
+    return Plan(
+        tuple(roots), options, queue, given["polling_interval"], workers, _training_runs(session, home, given["run"])
+    )
+
+
+def _evaluators(functions: Sequence[str], commands: Sequence[str]) -> tuple[Evaluator, ...]:
+    found = [evaluators.function(spec) for spec in functions] + [evaluators.command(text) for text in commands]
+    if not found:
+        raise UsageError("Nothing evaluates the checkpoints.", hint="Give --evaluator file.py:function or --command.")
+    if len({one.name for one in found}) != len(found):
+        raise UsageError("Two evaluators have the same name.", hint="Rename one of the functions.")
+    for one in found:
+        if "function" in one.call:
+            # In a process of its own: what it imports is not ours to keep, and may take its time.
+            command = [sys.executable, "-m", "paddock.evaluate.call", "--check", one.call["function"]]
+            checked = subprocess.run(command, capture_output=True, text=True, check=False)
+            if checked.returncode:
+                raise UsageError(_last_words(checked.stderr) or f"{one.call['function']} cannot be loaded.")
+    return tuple(found)
+
+
+def _last_words(text: str) -> str:
+    """Our own sentence, or the last line of a traceback with where it came from."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    if lines and lines[-1].startswith("paddock: "):
+        return lines[-1].removeprefix("paddock: ")
+    return "The evaluator cannot be loaded:\n" + "\n".join(lines[-6:]) if lines else ""
+
+
+def _roots(given: Sequence[str]) -> list[str]:
+    if not given:
+        raise UsageError("Which directory is to be watched?", hint="paddock watch DIRECTORY --evaluator file.py:fn")
+    found: list[str] = []
+    for text in given:
+        expanded = os.path.expanduser(text)
+        some = (
+            sorted(path for path in glob.glob(expanded) if os.path.isdir(path)) if glob.has_magic(text) else [expanded]
+        )
+        if not some or not os.path.isdir(some[0]):
+            raise UsageError(f"There is no directory {text}.", hint="Make it first, or check the name.")
+        found += some
+    return list(dict.fromkeys(os.path.abspath(path) for path in found))
+
+
+def _training_runs(session: Session, home: Home, run: str | None) -> Callable[[str], str]:
+    known: dict[str, str] = {}
+    if run is not None:
+        with session.catalog() as catalog:
+            always = catalog.run(run).id
+        return lambda path: always
+
+    def find(path: str) -> str:
+        directory = os.path.dirname(path)
+        if directory not in known:
+            with source(session.home_option).catalog() as catalog:
+                catalog.refresh()
+                found = training.find(home, directory, catalog.runs())
+            known[directory] = found or training.make(home, directory)
+        return known[directory]
+
+    return find
