@@ -37,14 +37,14 @@ decided by looking at the format. Started again, it evaluates what came meanwhil
 @verb("watch", help=_HELP)
 @click.argument("directories", nargs=-1, metavar="[DIRECTORY]...")
 @watch_options
-@click.option("--once", is_flag=True, help="Look once, submit what is complete, and leave.")
+@click.option("--once", is_flag=True, help="Submit what is complete now, and leave.")
 def watch(session: Session, once: bool, **given: Any) -> None:
     home = source(session.home_option).home
     plan = make_plan(session, home, given)
     watches = plan.watches(home, lambda text: _tell(session, text))
     if once:
         for watching in watches:
-            watching.look()
+            watching.look_until_settled()
         return
     names = ", ".join(evaluator.name for evaluator in plan.options.evaluators)
     session.out.note(f"Watching {', '.join(plan.roots)} with {names}. Ctrl-C ends it.")

@@ -31,6 +31,10 @@ _OPTIONS = (
     click.option("--no-worker", is_flag=True, help="Only submit: workers of that queue evaluate."),
     click.option("--run", help="The training run; else it is found from the directory."),
     click.option("--quiet-time", metavar="TIME", help="At rest for so long is complete, whatever the format needs."),
+    click.option(
+        "--marker", multiple=True, metavar="NAME", help="Complete is what has this file: _SUCCESS, '{name}.done'."
+    ),
+    click.option("--complete-command", metavar="CMD", help="Complete is what this says 0 to: 'test -f {path}/DONE'."),
     click.option("--step-rule", metavar="RE", help=r"Where the step is in the path: 'it(\d+)'."),
     click.option("--timeout", metavar="TIME", help="End an evaluation after 10m, 2h."),
     click.option("--retries", default=0, metavar="N", help="Evaluate again so often when it fails [0]."),

@@ -14,6 +14,7 @@ from paddock.compare.view import source
 from paddock.errors import UsageError
 from paddock.evaluate import evaluator as evaluators
 from paddock.evaluate import training
+from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.scan import compile_pattern
 from paddock.evaluate.steps import compile_rule
@@ -43,6 +44,7 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         evaluators=chosen,
         existing=given["eval_existing"],
         quiet=parse_seconds(given["quiet_time"]) if given["quiet_time"] else None,
+        complete=Rule(tuple(given["marker"]), given["complete_command"] or "").check(),
         step_rule=compile_rule(given["step_rule"]) if given["step_rule"] else None,
         timeout=parse_seconds(given["timeout"]),
         retries=given["retries"],

@@ -11,6 +11,7 @@ two of these steps is finished by the next one, and two watchers on one director
 
 from __future__ import annotations
 
+import contextlib
 import os
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from paddock import files, wire
+from paddock.evaluate.origin import real
 from paddock.record.layout import Home
 
 T = TypeVar("T")
@@ -37,11 +39,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     step: int | None = None
     run: str = ""  # the training run
     pin: str = ""  # a link to its content
+    download: bool = True  # from an object store, so that the evaluator has a file
+    by: str = ""  # who found it: boot, pid and start time
     found: float = 0.0
 
     @property
     def task(self) -> str:
-        return f"eval-{self.key}"
+        return self.task_of(self.key)
+
+    @staticmethod
+    def task_of(key: str) -> str:
+        return f"eval-{key}"
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,23 +67,38 @@ class Ledger:
     @classmethod
     def of(cls, home: Home, directory: str) -> Ledger:
         """The same for every watcher of a directory, whatever they call it."""
-        real = os.path.realpath(directory)
-        name = blake2b(os.fsencode(real), digest_size=8).hexdigest()
+        place = real(directory)
+        name = blake2b(os.fsencode(place), digest_size=8).hexdigest()
         ledger = cls(home.path / "watches" / name)
         ledger.directory.mkdir(parents=True, exist_ok=True)
-        files.write_once(ledger.path / "watch.json", wire.dumps({"v": 1, "directory": wire.text(real)}))
+        files.write_once(ledger.path / "watch.json", wire.dumps({"v": 1, "directory": wire.text(place)}))
         return ledger
 
     def names(self) -> set[str]:
         """Of all files: a listing, never a poll by name."""
         return {entry.name for entry in files.entries(self.directory) if not entry.name.startswith(".")}
 
+    def known(self) -> tuple[set[str], set[str]]:
+        """The keys of all that was found; and of those of which neither a task nor a result is known."""
+        names = self.names()
+        found = {name.removesuffix(FOUND) for name in names if name.endswith(FOUND)}
+        return found, {key for key in found if key + SUBMITTED not in names and key + RESULT not in names}
+
+    def key(self, evaluator: str, fingerprint: str) -> str:
+        """Two directories may hold the same content, and are two trainings."""
+        return key_of(f"{self.path.name}\0{evaluator}", fingerprint)
+
     def put(self, finding: Finding) -> bool:
         """True when this call was the one that put it."""
         return files.write_once(self.directory / (finding.key + FOUND), wire.encode(finding))
 
     def mark_submitted(self, key: str) -> None:
-        files.write_once(self.directory / (key + SUBMITTED), b"\n")
+        """A hint that saves a look at the queue: it need not survive a power cut."""
+        with contextlib.suppress(OSError):
+            os.close(os.open(self.directory / (key + SUBMITTED), os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+
+    def is_submitted(self, key: str) -> bool:
+        return any((self.directory / (key + end)).exists() for end in (SUBMITTED, RESULT))
 
     def put_result(self, key: str, result: Result) -> None:
         """The last word counts: an evaluation may be run again by hand."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MOST_FILES = 100_000
+PINS = ".paddock-pins"  # a directory of ours, which is no part of any checkpoint
 
 
 class Entry(NamedTuple):
@@ -41,20 +42,36 @@ class Look:
     def size(self) -> int:
         return sum(entry.size for entry in self.files.values())
 
+    @property
+    def appears_whole(self) -> bool:
+        """Whether a file that is there is all there: objects of a store are, files are not."""
+        return False
+
     def where(self, name: str) -> str:
         return os.path.join(self.path, name) if name else self.path
 
     def read(self, name: str, offset: int = 0, size: int = 1 << 20) -> bytes:
         """Bytes of a file, from its end when `offset` is negative; none when it cannot be read just now."""
-        try:
-            with open(self.where(name), "rb", buffering=0) as file:
-                if offset < 0:
-                    file.seek(max(0, os.fstat(file.fileno()).st_size + offset))
-                else:
-                    file.seek(offset)
-                return file.read(size) or b""
-        except OSError:
-            return b""
+        return _read(self.where(name), offset, size)
+
+    def identity(self, name: str) -> str:
+        """What the place itself says of a file's content; "" where it says nothing."""
+        return ""
+
+    def beside(self) -> Mapping[str, Entry]:
+        """The files in the directory that it lies in."""
+        found: dict[str, Entry] = {}
+        with contextlib.suppress(OSError), os.scandir(os.path.dirname(self.path)) as listing:
+            for entry in listing:
+                with contextlib.suppress(OSError):  # removed since it was listed
+                    if entry.is_file():
+                        found[entry.name] = entry_of(entry.stat())
+        return found
+
+    def read_beside(self, name: str, size: int = 1 << 20) -> bytes | None:
+        """Of a file in the directory that it lies in; None when there is none."""
+        path = os.path.join(os.path.dirname(self.path), name)
+        return _read(path, 0, size) if os.path.exists(path) else None
 
 
 def look(path: str) -> Look | None:
@@ -64,18 +81,35 @@ def look(path: str) -> Look | None:
     except OSError:
         return None
     if stat.S_ISREG(found.st_mode):
-        return Look(path, False, {"": Entry(found.st_size, found.st_mtime_ns, found.st_ino)})
+        return Look(path, False, {"": entry_of(found)})
     if not stat.S_ISDIR(found.st_mode):
         return None
     files: dict[str, Entry] = {}
-    for directory, _, names in os.walk(path):
+    for directory, below, names in os.walk(path):
+        if PINS in below:
+            below.remove(PINS)
         for name in names:
             where = os.path.join(directory, name)
             with contextlib.suppress(OSError):  # removed since it was listed
                 about = os.stat(where)
                 if stat.S_ISREG(about.st_mode):
-                    entry = Entry(about.st_size, about.st_mtime_ns, about.st_ino)
-                    files[os.path.relpath(where, path)] = entry
+                    files[os.path.relpath(where, path)] = entry_of(about)
         if len(files) > MOST_FILES:
             break
     return Look(path, True, files)
+
+
+def entry_of(about: os.stat_result) -> Entry:
+    return Entry(about.st_size, about.st_mtime_ns, about.st_ino)
+
+
+def _read(path: str, offset: int, size: int) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            if offset < 0:
+                file.seek(max(0, os.fstat(file.fileno()).st_size + offset))
+            else:
+                file.seek(offset)
+            return file.read(size) or b""
+    except OSError:
+        return b""

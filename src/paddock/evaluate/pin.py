@@ -1,4 +1,7 @@
-"""Hard links to a checkpoint's files, beside it: no bytes, and its content outlives its name while it is evaluated."""
+"""Hard links to a checkpoint's files, beside it: no bytes, and its content outlives its name while it is evaluated.
+
+<directory>/.paddock-pins/<key>/<name>      the links; the key is that of the ledger's entry
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,41 @@ import contextlib
 import os
 import shutil
 
-from paddock.evaluate.look import Look
+from paddock.evaluate.look import PINS, Look
 
-DIRECTORY = ".paddock-pins"
+_ASIDE = ".tmp"
 
 
 def pin(look: Look, key: str) -> str:
-    """Where the content stays; "" where links cannot be made (a read-only place, a filesystem without them)."""
-    base = os.path.join(os.path.dirname(look.path), DIRECTORY, key)
+    """Where the content stays. OSError where links cannot be made: a read-only place, a filesystem without them."""
+    base = os.path.join(os.path.dirname(look.path), PINS, key)
     target = os.path.join(base, look.name)
-    aside = f"{base}.{os.getpid()}.tmp"
-    try:
-        if os.path.isdir(base):
+    for last in (False, False, True):
+        if os.path.isdir(base):  # another watcher was faster
             return target
+        try:
+            _link(look, base)
+        except OSError as error:
+            # The directory of pins may be removed with somebody's last pin just as we come to it.
+            if last or not isinstance(error, FileNotFoundError) or not os.path.lexists(look.path):
+                _remove_if_empty(os.path.dirname(base))
+                raise
+    return target
+
+
+def _link(look: Look, base: str) -> None:
+    aside = f"{base}.{os.getpid()}{_ASIDE}"
+    try:
         os.makedirs(aside, exist_ok=True)
         for name in look.files:
             link = os.path.join(aside, look.name, name) if name else os.path.join(aside, look.name)
             os.makedirs(os.path.dirname(link), exist_ok=True)
-            os.link(look.where(name), link, follow_symlinks=True)
+            # The file itself: a link to it says nothing of its content.
+            os.link(os.path.realpath(look.where(name)), link)
         os.rename(aside, base)
     except OSError:
         shutil.rmtree(aside, ignore_errors=True)
-        return target if os.path.isdir(base) else ""
-    return target
+        raise
 
 
 def unpin(path: str) -> None:
@@ -36,8 +51,28 @@ def unpin(path: str) -> None:
     if not path:
         return
     base = os.path.dirname(path)
-    if os.path.basename(os.path.dirname(base)) != DIRECTORY:  # never anything else
+    if os.path.basename(os.path.dirname(base)) != PINS:  # never anything else
         return
     shutil.rmtree(base, ignore_errors=True)
+    _remove_if_empty(os.path.dirname(base))
+
+
+def pins(directory: str) -> dict[str, str]:
+    """Those in a directory: key -> the path that was pinned, and what somebody who died in between has left."""
+    found: dict[str, str] = {}
+    base = os.path.join(directory, PINS)
     with contextlib.suppress(OSError):
-        os.rmdir(os.path.dirname(base))
+        for key in os.listdir(base):
+            with contextlib.suppress(OSError):
+                name = next(iter(os.listdir(os.path.join(base, key))), "")
+                found[key] = os.path.join(base, key, name or "nothing")
+    return found
+
+
+def is_aside(key: str) -> bool:
+    return key.endswith(_ASIDE)
+
+
+def _remove_if_empty(directory: str) -> None:
+    with contextlib.suppress(OSError):
+        os.rmdir(directory)

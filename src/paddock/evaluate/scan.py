@@ -8,9 +8,11 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from paddock.errors import UsageError
+from paddock.evaluate.look import PINS
 
 # As assayer has it: against the full path.
 DEFAULT_PATTERN = r"^.*\.(pt|pth|ckpt|model|state)$"
+AGAIN = 200  # known ones that are looked at again when everything is listed: somebody may write into an old file
 _DIRECTORY = re.compile(r"checkpoint-\d+|iter_\d+|global_step\d+|.*\.orbax-checkpoint-tmp(-\d+)?")
 _TELLING = frozenset(
     ("trainer_state.json", ".metadata", "commit_success.txt", "_CHECKPOINT_METADATA", "manifest.ocdbt", "_METADATA")
@@ -19,70 +21,112 @@ _WEIGHTS = re.compile(r"(model|adapter_model|pytorch_model)[^/]*\.(safetensors|b
 
 
 class Scan(NamedTuple):
-    paths: set[str]  # all that may be checkpoints
-    touched: set[str]  # of these, what lies in directories that were listed now
+    paths: Collection[str]  # all that may be checkpoints
+    touched: set[str]  # of these, what may have changed since they were last seen
     sure: bool  # everything could be listed
+    pinned: Collection[str] = ()  # directories with pins in them
 
 
 class Scanner:
-    """Lists everything, or only the directories that are said to have changed; remembers the rest."""
+    """Lists everything, or only the directories that are said to have changed; remembers the rest. A file that takes
+    the name of a known one is seen in the listing; one that is written over in place is seen because somebody says so,
+    or because some of the known ones are looked at again each time."""
 
     def __init__(self, root: str, pattern: re.Pattern[str], *, recursive: bool = True) -> None:
         self._root, self._pattern, self._recursive = root, pattern, recursive
-        self._files: dict[str, list[str]] = {}  # the candidates in a directory; the directory itself when it is one
-        self._below: dict[str, list[str]] = {}  # its subdirectories
+        self._candidates: dict[str, dict[str, int]] = {}  # directory -> its candidates and their inodes
+        self._below: dict[str, list[str]] = {}  # directory -> its subdirectories
+        self._pinned: set[str] = set()
+        self._paths: dict[str, None] = {}
+        self._turn = 0  # whose turn it is to be looked at again
+        self._device = -1
 
     @property
     def directories(self) -> set[str]:
         """All that were listed: a change in any of them may be news."""
-        return set(self._files)
+        return set(self._candidates)
 
-    def scan(self, only: Collection[str] | None = None) -> Scan:
-        if only is None:
-            self._files, self._below = {}, {}
-        pending = [self._root] if only is None else [path for path in only if path in self._files or path == self._root]
-        listed: set[str] = set()
-        sure = True
-        while pending:
+    def scan(self, only: Collection[str] | None = None, named: Collection[str] | None = None) -> Scan:
+        """`only`: the directories where something happened; `named`: the very paths there that it happened to."""
+        root = self._root
+        pending = [root] if only is None else [path for path in only if path in self._candidates or path == root]
+        touched, sure = set(named or ()), self._is_same_place()
+        while pending and sure:
             directory = pending.pop()
-            before = self._below.get(directory, [])
+            known, before = self._candidates.get(directory), self._below.get(directory, [])
             if not self._list(directory):
                 # One that was removed since is no news; one that cannot be read means that nothing is known of it.
-                sure = sure and directory != self._root and not os.path.lexists(directory)
+                sure = directory != root and not os.path.lexists(directory)
                 self._forget(directory)
                 continue
-            listed.add(directory)
-            now = self._below[directory]
-            for gone in set(before) - set(now):
+            now = self._candidates[directory]
+            everything = known is None or (only is not None and named is None)
+            touched.update(p for p, inode in now.items() if everything or p in touched or known.get(p) != inode)  # type: ignore[union-attr]
+            if directory in now and only is not None:
+                touched.add(directory)  # something happened inside of it
+            self._remember(known or {}, now)
+            below = self._below[directory]
+            for gone in set(before) - set(below):
                 self._forget(gone)
-            pending += [path for path in now if path not in self._files]
-        paths = {path for found in self._files.values() for path in found}
-        return Scan(paths, {path for directory in listed for path in self._files[directory]}, sure)
+            pending += below if only is None else [path for path in below if path not in self._candidates]
+        if only is None and sure:
+            touched.update(self._again())
+        return Scan(self._paths.keys(), touched & self._paths.keys(), sure, frozenset(self._pinned))
+
+    def _is_same_place(self) -> bool:
+        """A mount point without its disk is an empty directory: what was there is not gone. Of another disk nothing is
+        believed the first time."""
+        try:
+            device = os.stat(self._root).st_dev
+        except OSError:
+            return False
+        before, self._device = self._device, device
+        return before in (-1, device)
 
     def _list(self, directory: str) -> bool:
         try:
             with os.scandir(directory) as listing:
-                entries = [(entry.name, entry.path, _is_directory(entry)) for entry in listing]
+                entries = list(listing)
         except OSError:
             return False
+        names = [entry.name for entry in entries]
+        (self._pinned.add if PINS in names else self._pinned.discard)(directory)
         self._below[directory] = []
-        if directory != self._root and is_checkpoint(directory, [name for name, _, _ in entries], self._pattern):
-            self._files[directory] = [directory]
+        if directory != self._root and is_checkpoint(directory, names, self._pattern):
+            self._candidates[directory] = {directory: 0}
             return True
-        shown = [entry for entry in entries if not entry[0].startswith(".")]
-        self._files[directory] = [path for _, path, below in shown if not below and self._pattern.search(path)]
-        if self._recursive:
-            self._below[directory] = [path for _, path, below in shown if below]
-        else:
-            self._files[directory] += [
-                path
-                for name, path, below in shown
-                if below and (_DIRECTORY.fullmatch(name) or self._pattern.search(path))
-            ]
+        known = self._candidates.get(directory, {})
+        found: dict[str, int] = {}
+        for entry in entries:
+            if entry.name[0] == ".":
+                continue
+            if _is_directory(entry):
+                if self._recursive:
+                    if not _is_circle(entry):
+                        self._below[directory].append(entry.path)
+                elif _DIRECTORY.fullmatch(entry.name) or self._pattern.search(entry.path):
+                    found[entry.path] = entry.inode()
+            elif entry.path in known or self._pattern.search(entry.path):
+                found[entry.path] = entry.inode()
+        self._candidates[directory] = found
         return True
 
+    def _remember(self, before: dict[str, int], now: dict[str, int]) -> None:
+        for path in before.keys() - now.keys():
+            self._paths.pop(path, None)
+        self._paths.update(dict.fromkeys(now))
+
+    def _again(self) -> list[str]:
+        """The newest, and some of the others in turn."""
+        paths = list(self._paths)
+        first = self._turn if self._turn < len(paths) else 0
+        self._turn = first + AGAIN
+        return paths[first : self._turn] + paths[-AGAIN:]
+
     def _forget(self, directory: str) -> None:
-        self._files.pop(directory, None)
+        for path in self._candidates.pop(directory, {}):
+            self._paths.pop(path, None)
+        self._pinned.discard(directory)
         for below in self._below.pop(directory, []):
             self._forget(below)
 
@@ -114,3 +158,12 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
+
+
+def _is_circle(entry: os.DirEntry[str]) -> bool:
+    """A link to a directory that it lies in."""
+    if not entry.is_symlink():
+        return False
+    real = os.path.realpath(entry.path)
+    here = os.path.realpath(os.path.dirname(entry.path))
+    return here == real or here.startswith(real.rstrip("/") + "/")

@@ -54,11 +54,12 @@ class _Post:
             self._everything = time.monotonic() + (max(self._interval, SAFE_SECONDS) if told else self._interval)
         elif changes or now >= self._due:
             moved = {f"{change.directory}/{change.name}" for change in changes if change.moved}
-            self._look({change.directory for change in changes}, moved)
+            named = {f"{change.directory}/{change.name}" for change in changes}
+            self._look({change.directory for change in changes}, moved, named)
         return max(0.0, min(self._everything, self._due) - time.monotonic())
 
-    def _look(self, changed: set[str] | None, moved: set[str] | tuple[str, ...]) -> None:
-        due = self._watching.look(changed, moved)
+    def _look(self, changed: set[str] | None, moved: set[str] | tuple[str, ...], named: set[str] | None = None) -> None:
+        due = self._watching.look(changed, moved, named)
         self._due = float("inf") if due is None else time.monotonic() + due
         if self._local and self._watching.directories != self._watched:
             # New directories are listed again once they are watched: what came in between is not told by anybody.

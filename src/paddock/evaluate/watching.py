@@ -8,24 +8,28 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from paddock.evaluate.completeness import BY_FORMAT, Completeness, Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
 from paddock.evaluate.formats import huggingface
-from paddock.evaluate.formats.choice import judge
-from paddock.evaluate.judgement import Judgement
-from paddock.evaluate.ledger import FOUND, MISSED, RESULT, SKIPPED, SUBMITTED, Finding, Ledger, Result, key_of
-from paddock.evaluate.look import Look, look
-from paddock.evaluate.pin import pin
-from paddock.evaluate.scan import Scan, Scanner
-from paddock.evaluate.settling import Settling, mark_of
+from paddock.evaluate.judgement import LONG_QUIET, Judgement
+from paddock.evaluate.ledger import MISSED, SKIPPED, Finding, Ledger, Result
+from paddock.evaluate.look import Look
+from paddock.evaluate.origin import open_origin
+from paddock.evaluate.pin import unpin
+from paddock.evaluate.scan import Scan
+from paddock.evaluate.settling import Mark, Settling, mark_of
 from paddock.evaluate.steps import step_of
+from paddock.evaluate.upkeep import REPAIR_SECONDS, Upkeep, me
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.submission import submit_all
 from paddock.record.layout import Home
 
-REPAIR_SECONDS = 10.0  # another watcher may be between two steps; after so long it is not
+AGAIN_SECONDS = 1.0  # between two looks at one that is not complete, for as long as it is fresh
+FRESH_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,9 @@ class Options:
     existing: bool = False  # evaluate what was there before the watch began
     recursive: bool = True
     quiet: float | None = None  # seconds, instead of what each format needs
+    complete: Rule = BY_FORMAT  # the user's own, instead of what the format shows
     step_rule: re.Pattern[str] | None = None
+    download: bool = True  # what lies in an object store
     timeout: float = 0.0
     retries: int = 0
     gpus: int = 0
@@ -59,81 +65,149 @@ class Watching:
     repair_seconds: float = REPAIR_SECONDS
     _settling: Settling = field(default_factory=Settling)
     _candidates: dict[str, Candidate] = field(default_factory=dict)
-    _settled: dict[str, object] = field(default_factory=dict)  # path -> the mark of what has been dealt with
-    _unmarked: dict[str, float] = field(default_factory=dict)  # keys without a task, and since when we see that
+    _settled: dict[str, Mark] = field(default_factory=dict)  # path -> the mark of what has been dealt with
+    _gone: dict[str, int] = field(default_factory=dict)  # candidates that a listing did not show, and how often
+    _said: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger.of(self.home, self.directory)
-        self._names = self.ledger.names()
-        self._scanner = Scanner(self.directory, self.options.pattern, recursive=self.options.recursive)
-        self._is_new = not self._names and not (self.ledger.path / "begun").exists()
+        self.completeness = Completeness(self.options.complete)
+        self._by = me()
+        self._keys, bare = self.ledger.known()
+        self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare)
+        self._origin = open_origin(self.directory, self.options.pattern, recursive=self.options.recursive)
+        self._new = {one.name for one in self.options.evaluators if not self._begun(one.name).exists()}
 
     @property
     def directories(self) -> set[str]:
-        return self._scanner.directories
+        return self._origin.directories
 
-    def look(self, changed: Collection[str] | None = None, moved: Collection[str] = ()) -> float | None:
+    def look(
+        self,
+        changed: Collection[str] | None = None,
+        moved: Collection[str] = (),
+        named: Collection[str] | None = None,
+    ) -> float | None:
         """One round; the seconds until something is due, None when only a change can be news. `changed`: the only
-        directories where something happened; `moved`: paths that appeared by a rename."""
+        directories where something happened, and `named` the very paths; `moved`: those that appeared by a rename."""
         now = time.monotonic()
-        found = self._scanner.scan(None if self._is_new else changed)
-        if self._is_new and found.sure:
+        found = self._origin.scan(None if self._new else changed, named)
+        if self._new and found.sure:
             self._begin(found)
         self._note_gone(found)
         for path in sorted(found.touched | (self._candidates.keys() & found.paths)):
             self._consider(path, now, path in moved)
-        self._repair(now)
+        self._mend(found, now, changed is None)
         dues = [candidate.due for candidate in self._candidates.values() if candidate.due is not None]
+        dues += self._upkeep.dues
         return max(0.0, min(dues) - time.monotonic()) if dues else None
 
+    def look_until_settled(self) -> None:
+        """Look, and look again until nothing that is complete has yet to rest: for who looks only now and then."""
+        end = time.monotonic() + 3 * max(LONG_QUIET, self.options.quiet or 0.0)
+        due = self.look()
+        self.completeness.wait()
+        while True:
+            due = self.look() if due is not None else None
+            resting = [one.due for one in self._candidates.values() if one.judgement.complete and one.due is not None]
+            if not resting or time.monotonic() >= end:
+                return
+            time.sleep(max(0.01, min(resting) - time.monotonic()))
+
+    def _begun(self, evaluator: str) -> Path:
+        return self.ledger.path / f"begun.{evaluator}"
+
     def _begin(self, found: Scan) -> None:
-        """The first watch of this directory: what is there already is passed over, unless it is asked for."""
-        self._is_new = False
-        if not self.options.existing:
-            for path in sorted(found.paths):
-                here = look(path)
-                if here is not None and judge(here).complete:
-                    for evaluator in self.options.evaluators:
-                        finding = self._finding(here, evaluator, fingerprint(here))
-                        self.ledger.put(finding)
-                        self.ledger.put_result(finding.key, Result(state=SKIPPED, reason="it was there before"))
-                    self._settled[path] = mark_of(here)
+        """The first watch of this directory with an evaluator: what is there already is passed over, unless it is
+        asked for."""
+        for path in () if self.options.existing else sorted(found.paths):
+            here = self._origin.look(path)
+            if here is not None and self.completeness.judge(here).complete:
+                content = fingerprint(here)
+                for evaluator in self.options.evaluators:
+                    if evaluator.name in self._new:
+                        finding = self._finding(here, evaluator, content)
+                        if self.ledger.put(finding):
+                            self.ledger.put_result(finding.key, Result(state=SKIPPED, reason="it was there before"))
+                        self._keys.add(finding.key)
+        for name in self._new:
+            self._begun(name).touch()
         (self.ledger.path / "begun").touch()
-        self._names = self.ledger.names()
+        self._new = set()
 
     def _consider(self, path: str, now: float, moved: bool) -> None:
-        here = look(path)
-        if here is None or self._settled.get(path) == mark_of(here):
+        here = self._origin.look(path)
+        if here is None or self._is_settled(here):
             return
-        self._settling.observe(here, now, moved=moved)
-        judgement = judge(here)
+        self._gone.pop(path, None)
         quiet = self.options.quiet
-        self._candidates[path] = Candidate(here, judgement, self._settling.due(here, judgement, quiet=quiet))
+        # What a link that was put there points to may still be written.
+        resting = self._settling.observe(here, now, moved=moved and not os.path.islink(path))
+        judgement = self.completeness.judge(here)
+        due = self._settling.due(here, judgement, quiet=quiet)
+        if due is None and resting < FRESH_SECONDS:
+            due = now + AGAIN_SECONDS  # nobody tells what happens deep inside of a directory, or beside it
+        self._candidates[path] = Candidate(here, judgement, due)
         if self._settling.is_ready(here, judgement, now, quiet=quiet):
             self._take(here)
+
+    def _is_settled(self, here: Look) -> bool:
+        """Dealt with, as it is now. A directory to which only something was added is the same checkpoint: an
+        evaluator may write its report there."""
+        mark, known = mark_of(here), self._settled.get(here.path)
+        if known is None or known == mark:
+            return known is not None
+        if here.is_directory and set(known) <= set(mark):
+            self._settled[here.path] = mark
+            return True
+        return False
 
     def _take(self, here: Look) -> None:
         content = fingerprint(here)
         for evaluator in self.options.evaluators:
-            key = key_of(evaluator.name, content)
-            if key + FOUND not in self._names:
-                finding = self._finding(here, evaluator, content, pin(here, key), self.training(here.path))
-                again = look(here.path)
+            key = self.ledger.key(evaluator.name, content)
+            if key not in self._keys:
+                finding = self._finding(here, evaluator, content, self._pin(here, key), self.training(here.path))
+                again = self._origin.look(here.path)
                 if again is None or mark_of(again) != mark_of(here):
+                    unpin(finding.pin)
                     return  # it changed under our eyes: the next look sees what it has become
-                self._names.add(key + FOUND)
+                self._keys.add(key)
                 if self.ledger.put(finding):
                     self._submit([finding])
+                else:
+                    self._upkeep.suspect(key)  # another watcher has it; unless it died just then
         self._settled[here.path] = mark_of(here)
-        self._candidates.pop(here.path, None)
-        self._settling.forget(here.path)
+        self._drop(here.path)
+
+    def _drop(self, path: str) -> None:
+        self._candidates.pop(path, None)
+        self._settling.forget(path)
+        self.completeness.forget(path)
+
+    def _pin(self, here: Look, key: str) -> str:
+        try:
+            return self._origin.pin(here, self._upkeep.pin_name(key))
+        except FileNotFoundError:
+            return ""  # it was deleted just now
+        except OSError as error:
+            self._say_once(
+                f"{os.path.dirname(here.path)}: what is deleted there before it is evaluated will be missed,"
+                f" because hard links cannot be made ({error.strerror})"
+            )
+            return ""
+
+    def _say_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self.say(text)
 
     def _finding(self, here: Look, evaluator: Evaluator, content: str, pinned: str = "", run: str = "") -> Finding:
         step = step_of(here.path, self.options.step_rule)
         if self.options.step_rule is None and here.is_directory and huggingface.fits(here):
             step = huggingface.step(here) or step
         return Finding(
-            key=key_of(evaluator.name, content),
+            key=self.ledger.key(evaluator.name, content),
             evaluator=evaluator.name,
             call=dict(evaluator.call),
             path=here.path,
@@ -141,6 +215,8 @@ class Watching:
             step=step,
             run=run,
             pin=pinned,
+            download=self.options.download,
+            by=self._by,
             found=round(time.time(), 6),
         )
 
@@ -148,7 +224,7 @@ class Watching:
         submit_all([self._task(finding) for finding in findings], queue=self.queue.path, home=self.home)
         for finding in findings:
             self.ledger.mark_submitted(finding.key)
-            self._names.add(finding.key + SUBMITTED)
+            self._upkeep.clear(finding.key)
             self.say(f"found {finding.path}" + (f" (step {finding.step})" if finding.step is not None else ""))
 
     def _task(self, finding: Finding) -> dict[str, object]:
@@ -167,14 +243,21 @@ class Watching:
         }
 
     def _note_gone(self, found: Scan) -> None:
-        """What vanished before it had rested was missed, if it was whole."""
+        """What vanished before it had rested was missed, if it was whole. One listing without it is not believed."""
         if not found.sure:
             return
         for path in self._candidates.keys() - found.paths:
-            candidate = self._candidates.pop(path)
-            self._settling.forget(path)
+            self._gone[path] = self._gone.get(path, 0) + 1
+            candidate = self._candidates[path]
+            candidate.due = time.monotonic() + AGAIN_SECONDS / 4
+            if self._gone[path] < 2 or self._origin.look(path) is not None:
+                continue
+            del self._gone[path]
+            self._drop(path)
             if candidate.judgement.complete:
                 self._miss(candidate.look)
+        if len(self._settled) > 2 * len(found.paths) + 1000:
+            self._settled = {path: mark for path, mark in self._settled.items() if path in found.paths}
 
     def _miss(self, seen: Look) -> None:
         content = "gone:" + repr(mark_of(seen))
@@ -185,23 +268,19 @@ class Watching:
                 self.ledger.put_result(finding.key, Result(state=MISSED, reason=why, ended=time.time()))
                 self.say(f"missed {seen.path}: {why}")
 
-    def _repair(self, now: float) -> None:
-        """Submit what was entered by a watcher that died before it could."""
-        bare = {name.removesuffix(FOUND) for name in self._names if name.endswith(FOUND)}
-        bare -= {name.removesuffix(SUBMITTED) for name in self._names if name.endswith(SUBMITTED)}
-        bare -= {name.removesuffix(RESULT) for name in self._names if name.endswith(RESULT)}
-        self._unmarked = {key: self._unmarked.get(key, now) for key in bare}
-        due = [key for key, since in self._unmarked.items() if now - since >= self.repair_seconds]
-        if not due:
-            return
-        self._names = self.ledger.names()
-        there = {place.id for place in self.queue.list().places}
-        for key in due:
-            finding = self.ledger.finding(key)
-            if finding is None or key + SUBMITTED in self._names or key + RESULT in self._names:
-                continue
-            if finding.task in there or self.home.run(finding.task).path.exists():
-                self.ledger.mark_submitted(key)
-                self._names.add(key + SUBMITTED)
-            else:
+    def _mend(self, found: Scan, now: float, everything: bool) -> None:
+        """Finish what a watcher that died has begun."""
+        for finding in self._upkeep.unsubmitted(now):
+            self._submit([finding])
+        if found.sure and (everything or self._upkeep.suspects):
+            for here, path in self._upkeep.sweep(found.pinned, self._keys):
+                self._adopt(here, path)
+
+    def _adopt(self, kept: Look, path: str) -> None:
+        """A checkpoint that was kept, but not entered, and is gone by now: its content is here all the same."""
+        content = fingerprint(kept)
+        for evaluator in self.options.evaluators:
+            finding = self._finding(replace(kept, path=path), evaluator, content, kept.path, self.training(path))
+            if self._upkeep.pin_name(finding.key) in kept.path and self.ledger.put(finding):
+                self._keys.add(finding.key)
                 self._submit([finding])

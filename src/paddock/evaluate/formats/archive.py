@@ -98,9 +98,12 @@ def _entries(raw: bytes) -> list[tuple[int, int]]:
 
 
 def _has_checksums(raw: bytes) -> bool:
-    at, total = 0, 0
+    """Of every entry that has bytes: torch can be told to leave them out."""
+    at, found = 0, False
     while raw[at : at + 4] == _ENTRY and len(raw) - at >= 46:
-        crc, names, extra, comment = struct.unpack("<16xI8xHHH12x", raw[at : at + 46])
-        total |= crc
+        crc, size, names, extra, comment = struct.unpack("<16xI4xIHHH12x", raw[at : at + 46])
+        if size and not crc:
+            return False
+        found = found or size > 0
         at += 46 + names + extra + comment
-    return total != 0
+    return found

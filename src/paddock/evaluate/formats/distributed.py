@@ -24,20 +24,30 @@ def is_dcp(look: Look) -> bool:
 
 
 def judge_dcp(look: Look) -> Judgement:
+    """One or several of them: a trainer keeps its model and its optimizer in directories of their own."""
+    places = {os.path.dirname(name) for name in look.files if name.endswith(".distcp")}
+    places |= {os.path.dirname(name) for name in look.files if os.path.basename(name) == ".metadata"}
+    found = [_judge_dcp_in(look, place) for place in sorted(places)]
+    return next((one for one in found if not one.complete), found[0])
+
+
+def _judge_dcp_in(look: Look, place: str) -> Judgement:
     """`.metadata` names the shards, and is written after them. When an old checkpoint is written over, its `.metadata`
     stands there from the beginning: so it must not be older than any shard."""
-    if ".metadata" not in look.files:
-        return partial(".metadata is missing")
+    metadata = os.path.join(place, ".metadata")
+    if metadata not in look.files:
+        return partial(f"{metadata} is missing")
+    here = {os.path.basename(name) for name in look.files if os.path.dirname(name) == place}
     # Read as bytes: it is a pickle, and is never unpickled.
-    named = {match.decode() for match in _SHARD.findall(look.read(".metadata", 0, 256 << 20))}
-    missing = sorted(named - set(look.files))
+    named = {match.decode() for match in _SHARD.findall(look.read(metadata, 0, 256 << 20))}
+    missing = sorted(named - here)
     if missing:
-        return partial(f"{missing[0]} is missing ({len(missing)} of {len(named)})")
-    shards = [name for name in look.files if name.endswith(".distcp")]
-    if not named and not shards:
+        return partial(f"{os.path.join(place, missing[0])} is missing ({len(missing)} of {len(named)})")
+    shards = [os.path.join(place, name) for name in here if name.endswith(".distcp")]
+    if not shards:
         return partial("there are no shards yet")
-    if look.files[".metadata"].mtime < max(look.files[name].mtime for name in shards):
-        return partial(".metadata is older than a shard: it is being written over")
+    if look.files[metadata].mtime < max(look.files[name].mtime for name in shards):
+        return partial(f"{metadata} is older than a shard: it is being written over")
     return complete("every shard of .metadata is there")
 
 
@@ -65,7 +75,7 @@ def judge_deepspeed(look: Look) -> Judgement:
 def is_megatron(look: Look) -> bool:
     if not look.is_directory or not _ITERATION.fullmatch(look.name):
         return False
-    return os.path.exists(os.path.join(os.path.dirname(look.path), LATEST)) or any(
+    return look.read_beside(LATEST) is not None or any(
         os.path.basename(os.path.dirname(name)).startswith("mp_rank_") or name == "metadata.json" for name in look.files
     )
 
@@ -82,7 +92,7 @@ def judge_megatron(look: Look) -> Judgement:
         except (wire.DecodeError, UnicodeDecodeError):
             return partial("metadata.json is not whole yet")
         return judge_dcp(look) if is_dcp(look) else complete("metadata.json is there")
-    tracker = Look(os.path.join(os.path.dirname(look.path), LATEST), False).read("").strip()
+    tracker = (look.read_beside(LATEST) or b"").strip()
     if tracker == b"release" or (tracker.isdigit() and int(tracker) >= int(match[1])):
         return complete(f"{LATEST} says {tracker.decode()}")
     return partial(f"{LATEST} has not reached it")

@@ -1,0 +1,59 @@
+"""Where checkpoints come from: a directory, or a bucket of an object store. Chosen by the URL's scheme."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from typing import Protocol
+
+from paddock.evaluate import look as looking
+from paddock.evaluate import pin as pinning
+from paddock.evaluate.look import Look
+from paddock.evaluate.scan import Scan, Scanner
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
+
+
+class Origin(Protocol):
+    @property
+    def directories(self) -> set[str]:
+        """Those in which the kernel can tell of changes."""
+
+    def scan(self, only: Collection[str] | None = None, named: Collection[str] | None = None) -> Scan: ...
+
+    def look(self, path: str) -> Look | None: ...
+
+    def pin(self, here: Look, key: str) -> str:
+        """Keep the content while it waits and is evaluated; OSError where that cannot be done."""
+
+
+class LocalOrigin:
+    def __init__(self, directory: str, pattern: re.Pattern[str], *, recursive: bool = True) -> None:
+        self._scanner = Scanner(directory, pattern, recursive=recursive)
+
+    @property
+    def directories(self) -> set[str]:
+        return self._scanner.directories
+
+    def scan(self, only: Collection[str] | None = None, named: Collection[str] | None = None) -> Scan:
+        return self._scanner.scan(only, named)
+
+    def look(self, path: str) -> Look | None:
+        return looking.look(path)
+
+    def pin(self, here: Look, key: str) -> str:
+        return pinning.pin(here, key)
+
+
+def is_url(directory: str) -> bool:
+    return _URL.match(directory) is not None
+
+
+def real(directory: str) -> str:
+    """What everybody calls it, from anywhere."""
+    return directory.rstrip("/") if is_url(directory) else os.path.realpath(directory)
+
+
+def open_origin(directory: str, pattern: re.Pattern[str], *, recursive: bool = True) -> Origin:
+    return LocalOrigin(directory, pattern, recursive=recursive)

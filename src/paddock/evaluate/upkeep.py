@@ -1,0 +1,106 @@
+"""What a watcher that died has left behind: entries without a task, and pins of what is over or was never entered."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+
+from paddock.evaluate.ledger import Finding, Ledger
+from paddock.evaluate.look import PINS, Look, look
+from paddock.evaluate.pin import is_aside, pins, unpin
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, PAUSED, QUEUED
+from paddock.record.layout import Home
+from paddock.record.process import boot_id, exists, start_ticks
+
+REPAIR_SECONDS = 10.0  # another watcher may be between two steps; after so long it is not
+SUSPECT_SECONDS = 1.0
+_WAITING = (ACTIVE, CANCELLED, PAUSED, CHECKING, QUEUED)
+
+
+def me() -> str:
+    """This process, so that others on this machine can see whether it lives."""
+    return f"{boot_id()} {os.getpid()} {start_ticks(os.getpid())}"
+
+
+def is_dead(who: str) -> bool:
+    """Surely so: of another machine nothing is known."""
+    boot, _, rest = who.partition(" ")
+    pid, _, start = rest.partition(" ")
+    return boot != "" and boot == boot_id() and pid.isdigit() and not exists(int(pid), start)
+
+
+class Upkeep:
+    def __init__(self, ledger: Ledger, queue: DirectoryQueue, home: Home, seconds: float, bare: Iterable[str]) -> None:
+        self._ledger, self._queue, self._home, self._seconds = ledger, queue, home, seconds
+        self._bare = dict.fromkeys(bare, time.monotonic())  # without a task, and since when we see that
+        self._fresh = True  # those that were there when we began may be of the dead
+        self.suspects: dict[str, float] = {}  # pins that nobody seems to need
+
+    @property
+    def dues(self) -> list[float]:
+        """The moments at which there is something to do."""
+        found = [since + self._seconds for since in self._bare.values()]
+        return found + [since + SUSPECT_SECONDS for since in self.suspects.values()]
+
+    def pin_name(self, key: str) -> str:
+        return f"{self._ledger.path.name}-{key}"
+
+    def suspect(self, key: str) -> None:
+        self._bare.setdefault(key, time.monotonic())
+
+    def clear(self, key: str) -> None:
+        self._bare.pop(key, None)
+
+    def unsubmitted(self, now: float) -> list[Finding]:
+        """What was entered by somebody who died before it could be submitted: at once when we can see that."""
+        due = [key for key, since in self._bare.items() if now - since >= self._seconds]
+        if self._fresh:
+            due = [key for key in self._bare if key in due or self._is_orphan(key)]
+            self._fresh = False
+        if not due:
+            return []
+        _, bare = self._ledger.known()
+        there = {place.id for place in self._queue.list().places}
+        found = []
+        for key in due:
+            self.clear(key)
+            finding = self._ledger.finding(key) if key in bare else None
+            if finding is None:
+                continue
+            if finding.task in there or self._home.run(finding.task).path.exists():
+                self._ledger.mark_submitted(key)
+            else:
+                found.append(finding)
+        return found
+
+    def _is_orphan(self, key: str) -> bool:
+        finding = self._ledger.finding(key)
+        return finding is not None and is_dead(finding.by)
+
+    def sweep(self, directories: Iterable[str], keys: set[str]) -> Iterator[tuple[Look, str]]:
+        """Remove the pins of evaluations that are over, for they may have failed, been cancelled or killed; and yield
+        what was pinned by somebody who died before it was entered, with the path that it had. One look is not
+        believed: a task may be between two places, and a pin just before its entry."""
+        listing = self._queue.list(_WAITING)
+        if not listing.sure:
+            return
+        waiting, now = {place.id for place in listing.places}, time.monotonic()
+        before, self.suspects = self.suspects, {}
+        for directory in directories:
+            for name, path in pins(directory).items():
+                key = name.removeprefix(f"{self._ledger.path.name}-")
+                if key == name or key in self._bare or Finding.task_of(key) in waiting:
+                    continue
+                since = before.get(path, now)
+                if now - since < SUSPECT_SECONDS:
+                    self.suspects[path] = since
+                elif is_aside(name):
+                    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+                elif key in keys or self._ledger.finding(key) is not None:
+                    if self._ledger.is_submitted(key):  # else another watcher is about to
+                        unpin(path)
+                elif (kept := look(path)) is not None:
+                    yield kept, path.replace(f"{PINS}/{name}/", "")
