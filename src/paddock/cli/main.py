@@ -29,6 +29,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "workers": ("paddock.cli.workers", "Who works on the queues, and on what; --stop ends one."),
     "clean": ("paddock.cli.clean", "Remove old task files and leftovers from a queue, after asking."),
     "watch": ("paddock.cli.watch", "Evaluate every checkpoint of a directory, once, when it is complete."),
+    "watch ls": ("paddock.cli.watch_ls", "The watches, who keeps them, and how their evaluations stand."),
+    "watch show": ("paddock.cli.watch_show", "Every checkpoint of a watch, and what became of it."),
+    "watch stop": ("paddock.cli.watch_stop", "End the watching of a directory."),
     "run": ("paddock.cli.run", "Run a script and record it."),
     "ls": ("paddock.cli.ls", "List runs."),
     "show": ("paddock.cli.show", "Everything about one run."),
@@ -56,19 +59,24 @@ Completion for bash: eval "$(_PADDOCK_COMPLETE=bash_source paddock)" (also zsh_s
 
 class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return [name for name in VERBS if " " not in name]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
         module = import_module(VERBS[cmd_name][0])
-        command = getattr(module, cmd_name)
+        command = getattr(module, cmd_name.rpartition(" ")[2])
         assert isinstance(command, click.Command)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = " ".join(args[:2])
+        if len(args) > 1 and name in VERBS:
+            if os.path.isdir(args[1]) and any(word.startswith(("--evaluator", "--command")) for word in args[2:]):
+                raise click.UsageError(f"`paddock {name}` is a verb; the directory is ./{args[1]}.", ctx)
+            return name, self.get_command(ctx, name), args[2:]
         name = args[0]
         if name not in VERBS and not name.startswith("-"):
             near = get_close_matches(name, VERBS, 1)

@@ -18,6 +18,7 @@ from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.scan import compile_pattern
 from paddock.evaluate.steps import compile_rule
+from paddock.evaluate.watches import remember
 from paddock.evaluate.watching import Options, Watching
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.submission import parse_seconds
@@ -31,9 +32,13 @@ class Plan(NamedTuple):
     interval: float
     workers: int  # evaluations at once in a worker of our own; 0 leaves them to others
     training: Callable[[str], str]
+    setup: Mapping[str, Any]  # the same in words, so that somebody can look again later
 
     def watches(self, home: Home, say: Callable[[str], None]) -> list[Watching]:
-        return [Watching(home, root, self.queue, self.options, self.training, say) for root in self.roots]
+        found = [Watching(home, root, self.queue, self.options, self.training, say) for root in self.roots]
+        for watching in found:
+            remember(watching.ledger, {"v": 1, **self.setup})
+        return found
 
 
 def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
@@ -56,8 +61,24 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     queue.prepare()
     workers = 0 if given["no_worker"] else given["num_eval_workers"]
     return Plan(
-        tuple(roots), options, queue, given["polling_interval"], workers, _training_runs(session, home, given["run"])
+        tuple(roots),
+        options,
+        queue,
+        given["polling_interval"],
+        workers,
+        _training_runs(session, home, given["run"]),
+        _setup(given, chosen, queue),
     )
+
+
+def _setup(given: Mapping[str, Any], chosen: Sequence[Evaluator], queue: DirectoryQueue) -> dict[str, Any]:
+    """The options by their names, as they can be given from anywhere."""
+    return {
+        **{name: value for name, value in given.items() if name not in ("directories", "directory")},
+        "evaluator": [one.call["function"] for one in chosen if "function" in one.call],
+        "queue": str(queue.path),
+        "names": [one.name for one in chosen],
+    }
 
 
 def _evaluators(functions: Sequence[str], commands: Sequence[str]) -> tuple[Evaluator, ...]:

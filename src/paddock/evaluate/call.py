@@ -49,18 +49,19 @@ def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
 
     config = {"checkpoint": finding.path, "step": finding.step, "evaluator": finding.evaluator}
     run = init(job_type="eval", config=config, parent=finding.run or None)
+    started = time.time()
     try:
         found = _call(finding, path, run.path)
     except BaseException as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        ledger.put_result(finding.key, Result(state=FAILED, reason=why, ended=time.time()))
+        ledger.put_result(finding.key, Result(state=FAILED, reason=why, started=started, ended=time.time()))
         raise
     if not _available(finding):
         why = "it was changed while it was evaluated"
         sys.stderr.write(f"{finding.path}: {why}\n")
-        ledger.put_result(finding.key, Result(state=VOID, reason=why, ended=time.time()))
+        ledger.put_result(finding.key, Result(state=VOID, reason=why, started=started, ended=time.time()))
     else:
-        _record(ledger, finding, found, run)
+        _record(ledger, finding, found, run, started)
     unpin(finding.pin)
     run.finish()
     return 0
@@ -81,7 +82,7 @@ def _call(finding: Finding, path: str, run: Path) -> Any:
     return results.read(out)
 
 
-def _record(ledger: Ledger, finding: Finding, found: Any, run: Any) -> None:
+def _record(ledger: Ledger, finding: Finding, found: Any, run: Any, started: float) -> None:
     """To the run of the evaluation, to the training run, and to the ledger: in this order, so that a result in the
     ledger is one that was stored."""
     values = values_of(found)
@@ -96,7 +97,7 @@ def _record(ledger: Ledger, finding: Finding, found: Any, run: Any) -> None:
         scores = {f"eval/{finding.evaluator}/{name}": value for name, value in numbers.items()}
         note = {"checkpoint": finding.path, "run": run.id, "evaluator": finding.evaluator, "key": finding.key}
         training.write_points(Home(Path(os.environ["PADDOCK_RUN_HOME"])), finding.run, scores, step, note)
-    ledger.put_result(finding.key, Result(state=DONE, values=numbers, ended=time.time()))
+    ledger.put_result(finding.key, Result(state=DONE, values=numbers, started=started, ended=time.time()))
 
 
 def _available(finding: Finding) -> str:

@@ -56,6 +56,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     reason: str = ""
     values: dict[str, Any] = {}
+    started: float = 0.0  # when the evaluator was called
     ended: float = 0.0
 
 

@@ -82,6 +82,11 @@ class Watching:
     def directories(self) -> set[str]:
         return self._origin.directories
 
+    @property
+    def unsettled(self) -> int:
+        """How many are complete, and have not rested for long enough."""
+        return sum(candidate.due is not None for candidate in self._candidates.values())
+
     def look(
         self,
         changed: Collection[str] | None = None,

@@ -45,6 +45,11 @@ class Identity(NamedTuple):
     cpus: int = 0  # cores that it gives out; 0 is not known
     mem: int = 0  # bytes
 
+    def is_here(self) -> bool:
+        """On this machine, in this boot and among these pids: its process can be looked for and signalled."""
+        here = (socket.gethostname(), machine_id(), boot_id(), pid_space())
+        return bool(self.boot) and (self.host, self.machine, self.boot, self.space) == here
+
 
 class Lease:
     """Held by the worker itself."""

@@ -38,7 +38,7 @@ def leftovers(
 ) -> Leftovers:
     """Of the `chosen` tasks those that ended more than so many seconds ago; `entries` are all of this queue, `others`
     those of other queues."""
-    now = server_time(queue)
+    now = server_time(queue.path / ".submit")
     old = [e for e in chosen if e.state in OVER and not e.worker and _age(queue.file(e.place), now) >= older_than]
     wanted = wanted_by_others(entries, others)
     dead = [seen.name for seen in workers(queue) if seen.state == DEAD]

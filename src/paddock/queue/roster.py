@@ -39,20 +39,25 @@ class Seen(NamedTuple):
 
 def workers(queue: DirectoryQueue) -> list[Seen]:
     """All that have a file, by name."""
+    return seen(queue.workers, queue.path / ".submit")
+
+
+def seen(directory: Path, aside: Path) -> list[Seen]:
+    """All that have a file in a directory; `aside` is one on the same disk that takes a file for a moment."""
     try:
-        names = sorted(name for name in os.listdir(queue.workers) if not name.startswith("."))
+        names = sorted(name for name in os.listdir(directory) if not name.startswith("."))
     except OSError:
         return []
-    found = [identity for name in names if (identity := read_identity(queue.workers / name)) is not None]
+    found = [identity for name in names if (identity := read_identity(directory / name)) is not None]
     if not found:
         return []
-    now = server_time(queue)
-    return [_judged(queue, identity, now - _beaten(queue.workers / identity.worker, now)) for identity in found]
+    now = server_time(aside)
+    return [_judged(directory, identity, now - _beaten(directory / identity.worker, now)) for identity in found]
 
 
-def _judged(queue: DirectoryQueue, identity: Identity, silence: float) -> Seen:
+def _judged(directory: Path, identity: Identity, silence: float) -> Seen:
     silence = max(0.0, silence)
-    if _is_gone(queue, identity):
+    if _is_gone(directory, identity):
         return Seen(identity, DEAD, silence)
     return Seen(identity, SILENT if silence > SILENT_SECONDS else ALIVE, silence)
 
@@ -61,11 +66,11 @@ def is_gone(queue: DirectoryQueue, worker: str) -> bool:
     """Whether the worker surely lives no more: it ran on this host, and its process is not there. Of other hosts, and
     of a worker whose file was removed, nothing can be said in one look."""
     identity = read_identity(queue.workers / worker)
-    return identity is not None and _is_gone(queue, identity)
+    return identity is not None and _is_gone(queue.workers, identity)
 
 
-def _is_gone(queue: DirectoryQueue, identity: Identity) -> bool:
-    return Watch(queue.workers, math.inf).is_gone(identity)
+def _is_gone(directory: Path, identity: Identity) -> bool:
+    return Watch(directory, math.inf).is_gone(identity)
 
 
 def _beaten(path: Path, now: float) -> float:
@@ -75,9 +80,9 @@ def _beaten(path: Path, now: float) -> float:
         return now
 
 
-def server_time(queue: DirectoryQueue) -> float:
-    """What time it is for the files of the queue; our own clock where we may not write."""
-    probe = queue.path / ".submit" / f"time.{secrets.token_hex(4)}"
+def server_time(directory: Path) -> float:
+    """What time it is for the files there; our own clock where we may not write."""
+    probe = directory / f".time.{secrets.token_hex(4)}"
     try:
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     except OSError:

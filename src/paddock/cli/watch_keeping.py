@@ -1,0 +1,116 @@
+"""Keeping watches until somebody ends it: the sign of life, the workers, the orders, and what is said."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from types import FrameType
+
+from paddock import settings
+from paddock.cli.command import Session
+from paddock.cli.watch_crew import Crew
+from paddock.cli.watch_plan import Plan
+from paddock.compare.text import many
+from paddock.evaluate.account import PENDING, RUNNING, Account, counts, tasks
+from paddock.evaluate.vigil import Vigil
+from paddock.evaluate.watcher import FINISH, STOP, Facts, Post, Watcher, bury
+from paddock.evaluate.watching import Watching
+from paddock.record.layout import Home
+
+_LOOK_SECONDS = 1.0  # between two looks at what is left
+
+
+class Keeping:
+    def __init__(self, session: Session, home: Home, plans: Sequence[Plan], log: str = "") -> None:
+        self._session, self._home, self._plans, self._log = session, home, plans, log
+        self._watches = [one for plan in plans for one in plan.watches(home, self._tell)]
+        self._crew = Crew(home, plans, self._tell)
+        self._signals = 0
+        self._looked = 0.0
+
+    def look_once(self) -> None:
+        for watching in self._watches:
+            watching.look_until_settled()
+
+    def keep(self) -> None:
+        """Until a signal, an order, or the end of what it was asked for."""
+        bury(self._home, lambda seen: any(seen.at(_id(one)) for one in self._watches))
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._caught)
+        watcher = Watcher(self._home, self._facts(), settings.load().lease_beat_seconds)
+        self._watcher = watcher
+        try:
+            watcher.add(*self._crew.start())
+            names = ", ".join(dict.fromkeys(e.name for plan in self._plans for e in plan.options.evaluators))
+            roots = ", ".join(one.directory for one in self._watches[:5])
+            more = f" and {len(self._watches) - 5} more" if len(self._watches) > 5 else ""
+            self._session.out.note(f"Watching {roots}{more} with {names}. Ctrl-C ends it.")
+            Vigil(self._watches, min(plan.interval for plan in self._plans)).keep(self._is_over)
+        finally:
+            self._end()
+            watcher.close()
+
+    def _is_over(self) -> bool:
+        if self._crew.bury():
+            self._watcher.add(*self._crew.start())
+        if self._signals or self._watcher.order == STOP:
+            return True
+        return self._watcher.order == FINISH and self._is_finished()
+
+    def _is_finished(self) -> bool:
+        """Nothing rests before it is evaluated, nothing waits and nothing runs."""
+        if time.monotonic() - self._looked < _LOOK_SECONDS:
+            return False
+        self._looked = time.monotonic()
+        return not any(one.unsettled for one in self._watches) and not any(self._left())
+
+    def _left(self) -> tuple[int, int]:
+        """How many evaluations wait, and how many run."""
+        where = tasks(dict.fromkeys(str(plan.queue.path) for plan in self._plans))
+        found = [counts(Account(one.ledger).read(where)) for one in self._watches]
+        return sum(one[PENDING] for one in found), sum(one[RUNNING] for one in found)
+
+    def _end(self) -> None:
+        waiting, running = self._left()
+        self._crew.end(at_once=self._signals > 1)
+        if running and self._crew.slots:
+            self._tell(f"ending; {many(running, 'evaluation')} given back to the queue (Ctrl-C again: at once)")
+        self._crew.wait()
+        waiting, running = self._left()
+        if waiting or running:
+            queues = ", ".join(dict.fromkeys(_shown(plan, self._home) for plan in self._plans))
+            self._tell(
+                f"{many(waiting + running, 'evaluation')} left in the queue {queues}: the next `paddock watch`, or "
+                f"`paddock worker {queues}`, goes on with them"
+            )
+
+    def _caught(self, number: int, frame: FrameType | None) -> None:
+        self._signals += 1
+        if self._signals > 1:
+            self._crew.end(at_once=True)
+
+    def _facts(self) -> Facts:
+        return Facts(
+            posts=tuple(_post(one) for one in self._watches),
+            queues=tuple(dict.fromkeys(str(plan.queue.path) for plan in self._plans)),
+            started=round(time.time(), 3),
+            detached=bool(self._log),
+            log=self._log,
+        )
+
+    def _tell(self, text: str) -> None:
+        self._session.out.note(f"{time.strftime('%H:%M:%S')} {text}")
+
+
+def _id(watching: Watching) -> str:
+    return watching.ledger.path.name
+
+
+def _post(watching: Watching) -> Post:
+    evaluators = {evaluator.name: dict(evaluator.call) for evaluator in watching.options.evaluators}
+    return Post(watch=_id(watching), directory=watching.directory, evaluators=evaluators)
+
+
+def _shown(plan: Plan, home: Home) -> str:
+    return plan.queue.name if plan.queue.path.parent == home.queues else str(plan.queue.path)

@@ -1,0 +1,145 @@
+"""What the verbs about watches share: which watch, how it stands, and how that is told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from paddock.cli.command import Session
+from paddock.cli.output import Cell
+from paddock.compare.text import number, span
+from paddock.evaluate.account import Account, Evaluation, counts, tasks
+from paddock.evaluate.ledger import MISSED
+from paddock.evaluate.top import Best, best
+from paddock.evaluate.watcher import Seen
+from paddock.evaluate.watches import Watch, find, watches
+from paddock.queue.roster import ALIVE
+
+STYLES = {"done": "green", "failed": "red", "missed": "yellow", "running": "cyan", "void": "yellow", "skipped": "dim"}
+_LIVES = {"alive": "green", "silent": "yellow", "dead": "red"}
+
+
+class Stands(NamedTuple):
+    """A watch and its evaluations."""
+
+    watch: Watch
+    evaluations: list[Evaluation]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return counts(self.evaluations)
+
+    @property
+    def last(self) -> Evaluation | None:
+        """The one that was found last, and was there."""
+        seen = [one for one in self.evaluations if one.state != MISSED]
+        return seen[-1] if seen else None
+
+    @property
+    def best(self) -> Best | None:
+        metric = self.watch.setup.get("metric")
+        return best(self.evaluations, metric if isinstance(metric, str) else "")
+
+
+def known(session: Session) -> list[Watch]:
+    return watches(session.home)
+
+
+def chosen(session: Session, words: Sequence[str]) -> list[Watch]:
+    """The watches that the words name, each once."""
+    there = known(session)
+    return list({watch.id: watch for watch in (find(there, word) for word in words)}.values())
+
+
+def stands(watch: Watch) -> Stands:
+    return Stands(watch, Account(watch.ledger).read(tasks(watch.queues)))
+
+
+def near(path: str) -> str:
+    """The path as it is typed from here, when that is shorter."""
+    if "://" in path:
+        return path
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):
+        return path
+    return relative if not relative.startswith("..") and len(relative) < len(path) else path
+
+
+def life(seen: Seen) -> tuple[str, str]:
+    """alive, alive on node17, silent for 3m, dead."""
+    where = "" if seen.here else f" on {seen.host}"
+    silent = f" for {span(seen.silence)}" if seen.state == "silent" else ""
+    return (f"{seen.state}{where}{silent}", _LIVES[seen.state])
+
+
+def kept(watch: Watch) -> Cell:
+    """Whether somebody watches it now."""
+    if not watch.watchers:
+        return ("no", "dim")
+    alive = [seen for seen in watch.watchers if seen.state == ALIVE]
+    text, style = life(watch.watchers[0])
+    return (f"{text} (+{len(alive) - 1})" if len(alive) > 1 else text, style)
+
+
+def shown_best(found: Best | None) -> str:
+    if found is None:
+        return ""
+    step = found.evaluation.finding.step
+    return f"{found.metric} {number(found.value)}" + (f" @{step}" if step is not None else "")
+
+
+def shown_last(one: Evaluation | None) -> str:
+    return os.path.basename(one.finding.path.rstrip("/")) if one is not None else ""
+
+
+def watcher_json(seen: Seen) -> dict[str, Any]:
+    return {
+        "watcher": seen.name,
+        "host": seen.host,
+        "pid": seen.pid,
+        "state": seen.state,
+        "silence": seen.silence,
+        "here": seen.here,
+        "detached": seen.facts.detached,
+        "log": seen.facts.log or None,
+        "started": seen.facts.started or None,
+    }
+
+
+def watch_json(found: Stands) -> dict[str, Any]:
+    last, top = found.last, found.best
+    return {
+        "watch": found.watch.id,
+        "directory": found.watch.directory,
+        "evaluators": found.watch.evaluators,
+        "queues": found.watch.queues,
+        "watched": found.watch.is_watched,
+        "watchers": [watcher_json(seen) for seen in found.watch.watchers],
+        "counts": found.counts,
+        "last": evaluation_json(last) if last is not None else None,
+        "best": {"metric": top.metric, "value": top.value, **_place(top.evaluation)} if top is not None else None,
+    }
+
+
+def evaluation_json(one: Evaluation) -> dict[str, Any]:
+    result = one.result
+    return {
+        **_place(one),
+        "evaluator": one.finding.evaluator,
+        "state": one.state,
+        "reason": one.reason,
+        "values": dict(result.values) if result is not None else {},
+        "found": one.finding.found or None,
+        "started": (result.started or None) if result is not None else None,
+        "ended": (result.ended or None) if result is not None else None,
+        "waited": one.waited,
+        "took": one.took,
+        "task": one.finding.task,
+        "run": one.finding.run or None,
+    }
+
+
+def _place(one: Evaluation) -> dict[str, Any]:
+    return {"checkpoint": one.finding.path, "step": one.finding.step}
