@@ -36,6 +36,7 @@ _OPTIONS = (
     ),
     click.option("--complete-command", metavar="CMD", help="Complete is what this says 0 to: 'test -f {path}/DONE'."),
     click.option("--step-rule", metavar="RE", help=r"Where the step is in the path: 'it(\d+)'."),
+    click.option("--no-download", is_flag=True, help="Give the evaluator the URL of what is in an object store."),
     click.option("--timeout", metavar="TIME", help="End an evaluation after 10m, 2h."),
     click.option("--retries", default=0, metavar="N", help="Evaluate again so often when it fails [0]."),
     click.option("--gpus", default=0, metavar="N", help="GPUs that an evaluation needs [0]."),

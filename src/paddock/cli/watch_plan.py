@@ -16,6 +16,7 @@ from paddock.evaluate import evaluator as evaluators
 from paddock.evaluate import training
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
+from paddock.evaluate.origin import is_url, real
 from paddock.evaluate.scan import compile_pattern
 from paddock.evaluate.steps import compile_rule
 from paddock.evaluate.watches import remember
@@ -51,6 +52,7 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         quiet=parse_seconds(given["quiet_time"]) if given["quiet_time"] else None,
         complete=Rule(tuple(given["marker"]), given["complete_command"] or "").check(),
         step_rule=compile_rule(given["step_rule"]) if given["step_rule"] else None,
+        download=not given["no_download"],
         timeout=parse_seconds(given["timeout"]),
         retries=given["retries"],
         gpus=given["gpus"],
@@ -110,6 +112,9 @@ def _roots(given: Sequence[str]) -> list[str]:
         raise UsageError("Which directory is to be watched?", hint="paddock watch DIRECTORY --evaluator file.py:fn")
     found: list[str] = []
     for text in given:
+        if is_url(text):
+            found.append(real(text))
+            continue
         expanded = os.path.expanduser(text)
         some = (
             sorted(path for path in glob.glob(expanded) if os.path.isdir(path)) if glob.has_magic(text) else [expanded]
@@ -117,7 +122,7 @@ def _roots(given: Sequence[str]) -> list[str]:
         if not some or not os.path.isdir(some[0]):
             raise UsageError(f"There is no directory {text}.", hint="Make it first, or check the name.")
         found += some
-    return list(dict.fromkeys(os.path.abspath(path) for path in found))
+    return list(dict.fromkeys(path if is_url(path) else os.path.abspath(path) for path in found))
 
 
 def _training_runs(session: Session, home: Home, run: str | None) -> Callable[[str], str]:

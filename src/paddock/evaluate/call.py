@@ -12,14 +12,14 @@ import shlex
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
-from paddock.evaluate import results, training
+from paddock.errors import HomeError
+from paddock.evaluate import content, results, training
 from paddock.evaluate.evaluator import load
-from paddock.evaluate.fingerprint import fingerprint
 from paddock.evaluate.ledger import DONE, FAILED, MISSED, VOID, Finding, Ledger, Result
-from paddock.evaluate.look import look
 from paddock.evaluate.pin import unpin
 from paddock.evaluate.values import values_of
 from paddock.record.layout import Home
@@ -34,14 +34,15 @@ def main(arguments: list[str]) -> int:
     if finding is None:
         sys.stderr.write(f"The ledger {ledger.path} has no checkpoint {key}.\n")
         return 2
-    path = _available(finding)
-    if not path:
-        why = "it was deleted or changed before it could be evaluated"
-        sys.stderr.write(f"{finding.path}: {why}\n")
-        ledger.put_result(key, Result(state=MISSED, reason=why, ended=time.time()))
+    found = content.find(finding, ledger.watched)
+    if found.away:
+        raise HomeError(found.why, hint="`paddock retry` evaluates it once it is back.")
+    if not found.path:
+        sys.stderr.write(f"{finding.path}: {found.why}\n")
+        ledger.put_result(key, Result(state=MISSED, reason=found.why, ended=time.time()))
         unpin(finding.pin)
         return 0
-    return _evaluate(ledger, finding, path)
+    return _evaluate(ledger, finding, found.path)
 
 
 def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
@@ -51,12 +52,12 @@ def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
     run = init(job_type="eval", config=config, parent=finding.run or None)
     started = time.time()
     try:
-        found = _call(finding, path, run.path)
+        found = _call_on_content(ledger, finding, path, run.path)
     except BaseException as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         ledger.put_result(finding.key, Result(state=FAILED, reason=why, started=started, ended=time.time()))
         raise
-    if not _available(finding):
+    if content.find(finding, ledger.watched).changed:
         why = "it was changed while it was evaluated"
         sys.stderr.write(f"{finding.path}: {why}\n")
         ledger.put_result(finding.key, Result(state=VOID, reason=why, started=started, ended=time.time()))
@@ -65,6 +66,20 @@ def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
     unpin(finding.pin)
     run.finish()
     return 0
+
+
+def _call_on_content(ledger: Ledger, finding: Finding, path: str, run: Path) -> Any:
+    """Once more on the pinned content when it failed because the checkpoint was taken away under its hands."""
+    try:
+        with content.local(finding, path) as readable:
+            return _call(finding, readable, run)
+    except Exception:
+        kept = content.find(finding, ledger.watched).path
+        if path == finding.pin or kept != finding.pin or not kept:
+            raise
+        traceback.print_exc()
+        sys.stderr.write(f"{path} was deleted while it was evaluated: once more, on its content in {kept}\n")
+    return _call(finding, kept, run)
 
 
 def _call(finding: Finding, path: str, run: Path) -> Any:
@@ -98,15 +113,6 @@ def _record(ledger: Ledger, finding: Finding, found: Any, run: Any, started: flo
         note = {"checkpoint": finding.path, "run": run.id, "evaluator": finding.evaluator, "key": finding.key}
         training.write_points(Home(Path(os.environ["PADDOCK_RUN_HOME"])), finding.run, scores, step, note)
     ledger.put_result(finding.key, Result(state=DONE, values=numbers, started=started, ended=time.time()))
-
-
-def _available(finding: Finding) -> str:
-    """Where the very content that was found can be read now."""
-    for path in (finding.path, finding.pin):
-        here = look(path) if path else None
-        if here is not None and fingerprint(here) == finding.fingerprint:
-            return path
-    return ""
 
 
 if __name__ == "__main__":

@@ -75,6 +75,13 @@ class Ledger:
         files.write_once(ledger.path / "watch.json", wire.dumps({"v": 1, "directory": wire.text(place)}))
         return ledger
 
+    @property
+    def watched(self) -> str:
+        """The directory; "" when nobody has said so."""
+        raw = _read(self.path / "watch.json")
+        found = wire.loads(raw).get("directory") if raw else None
+        return found if isinstance(found, str) else ""
+
     def names(self) -> set[str]:
         """Of all files: a listing, never a poll by name."""
         return {entry.name for entry in files.entries(self.directory) if not entry.name.startswith(".")}

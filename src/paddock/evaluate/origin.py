@@ -56,4 +56,8 @@ def real(directory: str) -> str:
 
 
 def open_origin(directory: str, pattern: re.Pattern[str], *, recursive: bool = True) -> Origin:
-    return LocalOrigin(directory, pattern, recursive=recursive)
+    if not is_url(directory):
+        return LocalOrigin(directory, pattern, recursive=recursive)
+    from paddock.evaluate.store import StoreOrigin
+
+    return StoreOrigin(real(directory), pattern)

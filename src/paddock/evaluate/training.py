@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import Any
 
 from paddock import files, wire
+from paddock.evaluate.origin import is_url, real
 from paddock.model import RUNNING, RunRow
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory
@@ -18,33 +19,33 @@ from paddock.version import __version__
 
 def find(home: Home, directory: str, runs: Iterable[RunRow]) -> str:
     """The id of the run whose directory this is in, or that names it in its config or command; "" when none does."""
-    real = os.path.realpath(directory)
-    inside = os.path.relpath(real, os.path.realpath(home.runs)).split(os.sep)
-    if inside[0] not in ("..", "."):
+    place = real(directory)
+    inside = os.path.relpath(place, os.path.realpath(home.runs)).split(os.sep)
+    if inside[0] not in ("..", ".") and not is_url(place):
         return inside[0]
     # The one that runs now before those that are over, then the newest: the catalog lists those first.
-    fitting = [run for run in runs if any(_leads_to(text, run, real) for text in _texts(run))]
+    fitting = [run for run in runs if any(_leads_to(text, run, place) for text in _texts(run))]
     fitting.sort(key=lambda run: run.state != RUNNING)
     return fitting[0].id if fitting else ""
 
 
 def make(home: Home, directory: str) -> str:
     """A run for a trainer that does not use Paddock: the scores need a place. The same for all watchers of it."""
-    real = os.path.realpath(directory)
-    run = home.run(f"watched-{blake2b(os.fsencode(real), digest_size=5).hexdigest()}")
+    place = real(directory)
+    run = home.run(f"watched-{blake2b(os.fsencode(place), digest_size=5).hexdigest()}")
     run.journals.mkdir(parents=True, exist_ok=True)
     facts = {
         "v": 1,
         "id": run.id,
-        "name": os.path.basename(real),
-        "project": os.path.basename(os.path.dirname(real)) or "default",
+        "name": os.path.basename(place),
+        "project": os.path.basename(os.path.dirname(place)) or "default",
         "job_type": "train",
         "tags": [],
         "notes": "",
         "created": round(time.time(), 6),
-        "config": {"directory": wire.text(real)},
+        "config": {"directory": wire.text(place)},
         "command": [],
-        "cwd": wire.text(real),
+        "cwd": wire.text(place),
         "host": {"name": os.uname().nodename},
         "parent": None,
     }
@@ -104,13 +105,15 @@ def _texts(run: RunRow) -> Iterable[str]:
             pending += value
 
 
-def _leads_to(text: str, run: RunRow, real: str) -> bool:
+def _leads_to(text: str, run: RunRow, place: str) -> bool:
     """Whether a word of the run is the directory, or one above it that is not the root of everything."""
     word = text.rpartition("=")[2] if text.startswith("-") else text
     if len(word) < 2 or ("/" not in word and "\\" not in word and not word.isidentifier()):
         return False
+    if is_url(word):
+        return place == real(word) or place.startswith(real(word) + "/")
     if os.path.isabs(word):
         path = os.path.realpath(word)
-        return len(path) > 1 and (real == path or real.startswith(path + os.sep))
+        return len(path) > 1 and (place == path or place.startswith(path + os.sep))
     # Relative to where the run was started, which is above the watched directory.
-    return real == word or real.endswith(os.sep + os.path.normpath(word))
+    return place == word or place.endswith(os.sep + os.path.normpath(word))

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from paddock.evaluate.origin import is_url
 from paddock.evaluate.watching import Watching
 from paddock.record.filesystem import is_local
 from paddock.record.wake import Wake
@@ -33,7 +34,7 @@ class Vigil:
 class _Post:
     def __init__(self, watching: Watching, interval: float) -> None:
         self._watching = watching
-        self._local = is_local(Path(watching.directory))
+        self._local = not is_url(watching.directory) and is_local(Path(watching.directory))
         self._interval = interval
         self._wake = Wake({})
         self._watched: set[str] = set()

@@ -1,0 +1,104 @@
+"""Where the very content that was found can be read now: under its own name, in its pin, or in an object store."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from paddock import settings
+from paddock.catalog.place import cache_directory, private_directory
+from paddock.errors import PaddockError
+from paddock.evaluate.fingerprint import fingerprint
+from paddock.evaluate.ledger import Finding
+from paddock.evaluate.look import Look, look
+from paddock.evaluate.origin import is_url
+from paddock.record.process import exists, start_ticks
+
+
+class Content(NamedTuple):
+    path: str  # "" when it cannot be read
+    why: str = ""
+    away: bool = False  # the whole place is: then nothing is known of it
+    changed: bool = False  # something else has its name
+
+
+def find(finding: Finding, root: str) -> Content:
+    """`root`: the directory that is watched."""
+    if is_url(finding.path):
+        return _find_object(finding)
+    pinned = look(finding.pin) if finding.pin else None
+    here = look(finding.path)
+    # What was added to a directory meanwhile is no part of the checkpoint.
+    names = pinned.files.keys() if pinned is not None else None
+    if here is not None and fingerprint(here, names) == finding.fingerprint:
+        return Content(finding.path)
+    if pinned is not None and fingerprint(pinned) == finding.fingerprint:
+        return Content(finding.pin)
+    if here is None and _is_away(root):
+        return Content("", f"{root} is not there: is its disk mounted?", away=True)
+    return _lost(here)
+
+
+def _find_object(finding: Finding) -> Content:
+    from paddock.evaluate.store import look_at
+
+    try:
+        _, here = look_at(finding.path)
+    except PaddockError:
+        raise
+    except Exception as error:  # of the store's library
+        return Content("", f"{finding.path} cannot be read: {' '.join(str(error).split())}", away=True)
+    if here is not None and fingerprint(here) == finding.fingerprint:
+        return Content(finding.path)
+    return _lost(here)
+
+
+def _lost(here: Look | None) -> Content:
+    what = "deleted" if here is None else "written over"
+    return Content("", f"it was {what} before it was evaluated", changed=here is not None)
+
+
+@contextlib.contextmanager
+def local(finding: Finding, path: str) -> Iterator[str]:
+    """What the evaluator gets: the path; of an object a copy of its own, which is removed afterwards."""
+    if not is_url(path) or not finding.download:
+        yield path
+        return
+    from paddock.evaluate.store import look_at
+
+    store, here = look_at(path)
+    place = (
+        cache_directory(settings.load().cache) or private_directory() or Path(tempfile.gettempdir())
+    ) / "checkpoints"
+    place.mkdir(parents=True, exist_ok=True)
+    _sweep(place)
+    own = place / f"{finding.key}.{os.getpid()}.{start_ticks(os.getpid())}"
+    try:
+        target = own / os.path.basename(path)
+        if here is not None:
+            store.download(here, str(target))
+        yield str(target)
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def _sweep(place: Path) -> None:
+    """Copies of evaluations that were killed."""
+    for name in os.listdir(place):
+        _, _, owner = name.partition(".")
+        pid, _, start = owner.partition(".")
+        if pid.isdigit() and not exists(int(pid), start):
+            shutil.rmtree(place / name, ignore_errors=True)
+
+
+def _is_away(root: str) -> bool:
+    """A mount point without its disk is an empty directory."""
+    try:
+        return not os.listdir(root)
+    except OSError:
+        return True
