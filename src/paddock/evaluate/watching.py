@@ -14,15 +14,14 @@ from pathlib import Path
 from paddock.evaluate.completeness import BY_FORMAT, Completeness, Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
-from paddock.evaluate.formats import huggingface
 from paddock.evaluate.judgement import LONG_QUIET, Judgement
 from paddock.evaluate.ledger import MISSED, SKIPPED, Finding, Ledger, Result
 from paddock.evaluate.look import Look
+from paddock.evaluate.metadata import step_for
 from paddock.evaluate.origin import open_origin
 from paddock.evaluate.pin import unpin
 from paddock.evaluate.scan import Scan
 from paddock.evaluate.settling import Mark, Settling, mark_of
-from paddock.evaluate.steps import step_of
 from paddock.evaluate.upkeep import REPAIR_SECONDS, Upkeep, me
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.submission import submit_all
@@ -208,16 +207,13 @@ class Watching:
             self.say(text)
 
     def _finding(self, here: Look, evaluator: Evaluator, content: str, pinned: str = "", run: str = "") -> Finding:
-        step = step_of(here.path, self.options.step_rule)
-        if self.options.step_rule is None and here.is_directory and huggingface.fits(here):
-            step = huggingface.step(here) or step
         return Finding(
             key=self.ledger.key(evaluator.name, content),
             evaluator=evaluator.name,
             call=dict(evaluator.call),
             path=here.path,
             fingerprint=content,
-            step=step,
+            step=step_for(here, self.options.step_rule),
             run=run,
             pin=pinned,
             download=self.options.download,

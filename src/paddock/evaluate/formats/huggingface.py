@@ -44,15 +44,6 @@ def judge(look: Look) -> Judgement:
     return found if not found.complete or found.quiet >= state.quiet else state
 
 
-def step(look: Look) -> int | None:
-    """What the trainer itself says."""
-    try:
-        found = wire.decode(look.read(STATE, 0, 64 << 20))["global_step"]
-    except (wire.DecodeError, KeyError, TypeError, UnicodeDecodeError):
-        return None
-    return found if isinstance(found, int) else None
-
-
 def _is_trainers(look: Look) -> bool:
     """By its name, once something in it is the trainer's: others call their directories so too."""
     if STATE in look.files:
