@@ -8,8 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from paddock import wire
 from paddock.cli.watch_plan import Plan
 from paddock.errors import PaddockError
+from paddock.evaluate.evaluator import warm
 from paddock.record.layout import Home
 from paddock.record.process import start_ticks
 
@@ -74,4 +76,7 @@ class Crew:
 def _command(home: Home, queue: str, plans: Sequence[Plan]) -> list[str]:
     slots = max(plan.workers for plan in plans)
     command = [sys.executable, "-m", "paddock", "worker", queue, "--slots", str(slots)]
+    for plan in plans:
+        for evaluator in () if plan.options.isolate else plan.options.evaluators:
+            command += ["--warm", wire.dumps({"command": warm(evaluator), "gpus": plan.options.gpus}).decode()]
     return [*command, "--home", str(home.path), "-q"]

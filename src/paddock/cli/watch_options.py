@@ -39,6 +39,7 @@ _OPTIONS = (
     click.option("--no-download", is_flag=True, help="Give the evaluator the URL of what is in an object store."),
     click.option("--timeout", metavar="TIME", help="End an evaluation after 10m, 2h."),
     click.option("--retries", default=0, metavar="N", help="Evaluate again so often when it fails [0]."),
+    click.option("--isolate", is_flag=True, help="A fresh process for each evaluation, none started ahead."),
     click.option("--gpus", default=0, metavar="N", help="GPUs that an evaluation needs [0]."),
 )
 

@@ -56,6 +56,7 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         timeout=parse_seconds(given["timeout"]),
         retries=given["retries"],
         gpus=given["gpus"],
+        isolate=given["isolate"],
     )
     roots = _roots([*given["directories"], *given["directory"]])
     home.prepare()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from paddock import settings
+from paddock import settings, wire
 from paddock.cli.command import Session, verb
 from paddock.compare.view import source
 from paddock.errors import UsageError
@@ -47,6 +47,7 @@ inherit the worker's environment.
 @click.option("--no-persist", is_flag=True, help="Leave when nothing runs and nothing can come.")
 @click.option("--until", metavar="TIME", help="Leave after 2h, 90m, 1d [the end of the Slurm job].")
 @click.option("--drain", is_flag=True, help="When it is to stop, let the running tasks finish first.")
+@click.option("--warm", multiple=True, metavar="JSON", hidden=True)
 @click.option("--grace", metavar="TIME", default="30s", show_default=True, help="From SIGTERM to SIGKILL.")
 def worker(
     session: Session,
@@ -59,10 +60,12 @@ def worker(
     no_persist: bool,
     until: str | None,
     drain: bool,
+    warm: tuple[str, ...],
     grace: str,
 ) -> None:
     from paddock.work import notify
     from paddock.work.slots import from_options
+    from paddock.work.spares import kinds
     from paddock.work.worker import Options, Worker
 
     given = settings.load()
@@ -76,6 +79,7 @@ def worker(
         grace=parse_seconds(grace),
         liveness=_liveness(given),
         notify=notify.load(say=session.out.note),
+        warm=kinds(Path.cwd(), map(wire.loads, warm)),
     )
     home = source(session.home_option).home  # it need not exist yet
     home.prepare()

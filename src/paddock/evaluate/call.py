@@ -16,13 +16,24 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from paddock.errors import HomeError
+from paddock.errors import HomeError, PaddockError
 from paddock.evaluate import content, results, training
 from paddock.evaluate.evaluator import load
 from paddock.evaluate.ledger import DONE, FAILED, MISSED, VOID, Finding, Ledger, Result
 from paddock.evaluate.pin import unpin
 from paddock.evaluate.values import values_of
 from paddock.record.layout import Home
+
+MODULE = "paddock.evaluate.call"
+
+
+def run(arguments: list[str]) -> int:
+    """A mistake of the user's is told in a sentence; all else is the evaluator's, with its traceback."""
+    try:
+        return main(arguments)
+    except PaddockError as error:
+        sys.stderr.write(f"paddock: {error}\n")
+        return 2
 
 
 def main(arguments: list[str]) -> int:
@@ -116,11 +127,4 @@ def _record(ledger: Ledger, finding: Finding, found: Any, run: Any, started: flo
 
 
 if __name__ == "__main__":
-    from paddock.errors import PaddockError
-
-    try:
-        code = main(sys.argv[1:])
-    except PaddockError as error:
-        sys.stderr.write(f"paddock: {error}\n")
-        code = 2
-    sys.exit(code)
+    sys.exit(run(sys.argv[1:]))

@@ -7,11 +7,14 @@ import importlib.util
 import inspect
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from paddock.errors import UsageError
+
+ready: dict[str, Callable[[str], Any]] = {}  # what was imported before there was anything to evaluate
 
 
 class Evaluator(NamedTuple):
@@ -48,8 +51,16 @@ def command(text: str, name: str = "") -> Evaluator:
     return Evaluator(name or re.sub(r"\W+", "_", first).strip("_") or "command", {"command": text})
 
 
+def warm(evaluator: Evaluator) -> str:
+    """The command that has an interpreter ready for it before there is anything to evaluate."""
+    spec = [evaluator.call["function"]] if "function" in evaluator.call else []
+    return shlex.join([sys.executable, "-m", "paddock.evaluate.spare", *spec])
+
+
 def load(spec: str) -> Callable[[str], Any]:
-    """Import the function, afresh. What is wrong with it is a sentence."""
+    """Import the function, unless that was done ahead. What is wrong with it is a sentence."""
+    if spec in ready:
+        return ready[spec]
     file, colon, attribute = spec.rpartition(":")
     if colon and file.endswith(".py"):
         module = _from_file(file)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from paddock.evaluate import call
+from paddock.evaluate import evaluator as evaluators
 from paddock.evaluate.completeness import BY_FORMAT, Completeness, Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
@@ -44,6 +46,7 @@ class Options:
     timeout: float = 0.0
     retries: int = 0
     gpus: int = 0
+    isolate: bool = False  # start a fresh process for each evaluation, none ahead
 
 
 @dataclass
@@ -229,9 +232,11 @@ class Watching:
             self.say(f"found {finding.path}" + (f" (step {finding.step})" if finding.step is not None else ""))
 
     def _task(self, finding: Finding) -> dict[str, object]:
-        command = [sys.executable, "-m", "paddock.evaluate.call", str(self.ledger.path), finding.key]
+        command = [sys.executable, "-m", call.MODULE, str(self.ledger.path), finding.key]
+        ahead = "" if self.options.isolate else evaluators.warm(Evaluator(finding.evaluator, finding.call))
         return {
             "cmd": shlex.join(command),
+            "warm": ahead,
             "id": finding.task,
             "name": f"{finding.evaluator} {os.path.basename(finding.path)}",
             "parent": finding.run,

@@ -66,6 +66,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = 0
     env: dict[str, str] = {}
     cwd: str = ""
+    warm: str = ""  # a command whose process is started ahead, and becomes a task like this one (handover.py)
     code: str = ""  # digest of the code snapshot to run from; "" runs in cwd as it is
     facts: dict[str, Any] = {}  # what was captured at submit: git, host, command line
     submitted: float = 0.0
@@ -108,10 +109,10 @@ class TaskFile(msgspec.Struct, frozen=True):
         return count
 
 
-_TEXTS = ("id", "name", "project", "group", "notes", "cwd", "code", "user", "parent")
+_TEXTS = ("id", "name", "project", "group", "notes", "cwd", "warm", "code", "user", "parent")
 _HEADER = (
     *("id", "name", "project", "group", "tags", "notes", "config", "after", "priority", "gpus", "cpus", "mem"),
-    *("workers", "timeout", "retries", "env", "cwd", "code", "facts", "submitted", "user", "parent"),
+    *("workers", "timeout", "retries", "env", "cwd", "warm", "code", "facts", "submitted", "user", "parent"),
 )
 _DEFAULTS = Task(id="", command="")
 

@@ -120,6 +120,18 @@ def make(base: str, key: str) -> Cgroup | None:
     return Cgroup(path)
 
 
+def of(pid: int) -> Cgroup | None:
+    """The group that a process of a task is in: one that was started ahead has one of another name."""
+    where = base()
+    try:
+        with open(f"/proc/{pid}/cgroup") as file:
+            own = next((line[3:].rstrip("\n") for line in file if line.startswith("0::")), "")
+    except OSError:
+        return None
+    here = next((part for part in own.split("/") if part.startswith(_PREFIX)), "")
+    return Cgroup(f"{where}/{here}") if where and here and os.path.isdir(f"{where}/{here}") else None
+
+
 def existing(key: str) -> Cgroup | None:
     """The group of a task whose guard is gone."""
     where = base()

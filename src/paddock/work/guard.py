@@ -19,7 +19,7 @@ import signal
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from paddock.work import guarding, process
@@ -70,6 +70,7 @@ class Guard:
         self._died = False
         self._status = 0
         self._keys: set[str] = set()
+        self._handed: dict[str, str] = {}  # what a process was called when it was started -> the task that it is
 
     @classmethod
     def start(
@@ -94,17 +95,28 @@ class Guard:
     # Orders. They return at once; to a dead guard they do nothing: `poll` tells.
 
     def spawn(
-        self, key: str, argv: list[str], env: dict[str, str], output: int, timeout: float = 0.0, grace: float = 30.0
+        self,
+        key: str,
+        argv: list[str],
+        env: dict[str, str],
+        output: int,
+        timeout: float = 0.0,
+        grace: float = 30.0,
+        stdin: int = -1,
     ) -> None:
-        """Run a command with its output going to a descriptor, which stays the caller's to close."""
+        """Run a command with its output going to a descriptor, which stays the caller's to close. One with a socket as
+        its `stdin` is started ahead: it waits there to be told which task it is, and then `hand` is called."""
         if not 0 < len(key) <= _KEY_CHARACTERS:
             raise ValueError(f"A task's key has 1 to {_KEY_CHARACTERS} characters, this one {len(key)}.")
         if key in self._keys:
             raise ValueError(f"The task {key} runs already.")
-        order = {"do": "spawn", "key": key, "timeout": timeout, "grace": grace}
+        order: dict[str, Any] = {"do": "spawn", "key": key, "timeout": timeout, "grace": grace}
+        sockets = [stdin] if stdin >= 0 else []
+        if sockets:
+            order["stdin"] = True
         given = {"argv": argv, "env": env}
         if sum(map(len, argv)) + sum(map(len, env)) + sum(map(len, env.values())) < _INLINE_CHARACTERS:
-            self._order({**order, **given}, [output])
+            self._order({**order, **given}, [output, *sockets])
             self._keys.add(key)
             return
         # A message holds about 200 KB, an environment may have more.
@@ -112,10 +124,17 @@ class Guard:
         try:
             with open(payload, "wb", closefd=False) as file:
                 file.write(json.dumps(given).encode())
-            self._order(order, [output, payload])
+            self._order(order, [output, payload, *sockets])
             self._keys.add(key)
         finally:
             os.close(payload)
+
+    def hand(self, key: str, to: str, timeout: float = 0.0, grace: float = 30.0) -> None:
+        """What was started ahead as `key` is the task `to` from now on; it has been told, and may be over by now."""
+        self._order({"do": "hand", "key": key, "to": to, "timeout": timeout, "grace": grace})
+        self._keys.discard(key)
+        self._keys.add(to)
+        self._handed[key] = to
 
     def stop(self, key: str) -> None:
         """Freeze a task with all its processes; its timeout waits."""
@@ -159,12 +178,18 @@ class Guard:
                 data = b""
             event = _event(json.loads(data)) if data else GuardDied()
             if isinstance(event, Exited):
-                self._keys.discard(event.key)
+                if event.key in self._handed:  # it ended before the guard had heard of it
+                    event = replace(event, key=self._handed[event.key])
+                self._forget(event.key)
             elif isinstance(event, GuardDied):
                 self._died = True
                 self._bury(5.0)
             events.append(event)
         return events
+
+    def _forget(self, key: str) -> None:
+        self._keys.discard(key)
+        self._handed = {old: new for old, new in self._handed.items() if new != key}
 
     # The end
 

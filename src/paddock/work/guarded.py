@@ -2,7 +2,8 @@
 
 Everything a task started is below the guard, whatever it did to escape, because orphans come to the nearest subreaper.
 What came to the guard as an orphan belongs to the task whose control group, session or token it has. One without any
-belongs to the only task that was there when it started; while several were, it is left alone.
+belongs to the only task that was there when it started (processes that wait to become tasks do not count); while
+several were, it is left alone.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Guarded:
     group: cgroup.Cgroup | None
     floor: int  # KiB; the kernel says at least this as the peak memory of whatever the guard started
     began: float
+    waits: bool = False  # it was started ahead, and is no task yet
     phase: Phase = Phase.RUNNING
     how: str = "itself"
     deadline: float = 0.0  # of the grace; when killing, of our patience
@@ -51,6 +53,11 @@ class Guarded:
     def is_over(self) -> bool:
         """Its first process ended; others may be left."""
         return self.ended > 0
+
+    def become(self, key: str, timeout: float, grace: float) -> None:
+        """It was started ahead; now it is this task."""
+        self.key, self.timeout, self.grace = key, timeout, grace
+        self.began, self.waits = time.monotonic(), False
 
     def report(self, reason: str) -> dict[str, Any]:
         usage = self.usage
@@ -115,7 +122,8 @@ class Lineage:
             if process.carries(orphan.pid, task.key):
                 self._owners[orphan.identity] = task.key
                 return task.key
-        return None
+        working = [task for task in possible if not task.waits]
+        return working[0].key if len(working) == 1 else None
 
     def strays(self) -> list[Process]:
         """Orphans that can be of no task any more, with everything below them."""

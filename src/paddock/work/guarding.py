@@ -142,7 +142,7 @@ class GuardProcess:
                 self._leave()
                 return
             try:
-                self._obey(json.loads(data), list(fds))
+                self._obey(json.loads(data), fds)
             except Exception:
                 self._log()
             finally:
@@ -151,7 +151,7 @@ class GuardProcess:
             if self.leaving:
                 return
 
-    def _obey(self, order: dict[str, Any], fds: list[int]) -> None:
+    def _obey(self, order: dict[str, Any], fds: array.array[int]) -> None:
         verb = order["do"]
         if verb == "spawn":
             self._spawn(order, fds)
@@ -167,6 +167,10 @@ class GuardProcess:
                 self._resume(task)
             elif verb == "kill":
                 self._terminate(task, order["grace"], "killed")
+            elif verb == "hand":  # what was started ahead is a task from now on
+                del self.tasks[task.key]
+                task.become(order["to"], order["timeout"], order["grace"])
+                self.tasks[task.key] = task
 
     def _tell(self, event: dict[str, Any]) -> None:
         if not self.leaving:
@@ -184,9 +188,10 @@ class GuardProcess:
 
     # Starting
 
-    def _spawn(self, order: dict[str, Any], fds: list[int]) -> None:
+    def _spawn(self, order: dict[str, Any], fds: array.array[int]) -> None:
         key = order["key"]
         group = None
+        stdin = fds.pop() if order.get("stdin") else -1
         try:
             if self._is_late():
                 self._tell({"is": "exited", "key": key, "status": int(signal.SIGKILL), "how": "fenced"})
@@ -199,7 +204,7 @@ class GuardProcess:
             group = cgroup.make(self.base, key) if self.base else None
             command = group.enter(argv) if group is not None else argv
             began = time.monotonic()
-            pid = process.spawn(command, env, output)
+            pid = process.spawn(command, env, output, stdin)
             floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         except Exception as error:
             if group is not None:
@@ -207,8 +212,11 @@ class GuardProcess:
             reason = f"The task cannot be started: {error}."[:1000]
             self._tell({"is": "exited", "key": key, "status": _NOT_STARTED, "how": "itself", "reason": reason})
             return
+        finally:
+            if stdin >= 0:
+                os.close(stdin)  # a socket: it waits for no disk, and the process alone is to have this end
         leader = process.look(pid) or Process(pid, 0, os.getpid(), pid, "Z", 1)
-        task = Guarded(key, leader, order["timeout"], order["grace"], group, floor, began)
+        task = Guarded(key, leader, order["timeout"], order["grace"], group, floor, began, waits=stdin >= 0)
         self.tasks[key] = self.leaders[pid] = task
         if self.starts:
             self._tell({"is": "started", "key": key, "pid": pid, "start": str(leader.start)})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from paddock.queue.lifecycle import Liveness
 from paddock.work.notify import Notify
 from paddock.work.slots import Slots
+from paddock.work.spares import Kind
 
 DEFAULT_LIVENESS = Liveness()
 NOBODY = Notify()
@@ -25,3 +26,4 @@ class Options:
     liveness: Liveness = DEFAULT_LIVENESS
     listen: bool = True  # let the kernel tell what changes, where it can
     notify: Notify = NOBODY  # whom to tell of what
+    warm: tuple[Kind, ...] = ()  # for which tasks processes are kept ready, whether or not any have come

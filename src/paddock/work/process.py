@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import NamedTuple
 
+from paddock.queue import handover
 from paddock.work import cgroup
 
-MARKER = "PADDOCK_TASK_TOKEN"
+MARKER = handover.MARKER
 PATIENCE = 15.0  # seconds after which a killed process that waits for a device is taken for dead
 _TRIES = 20  # scans after which a tree that grows faster than we stop it is killed as far as it is known
 _PR_SET_CHILD_SUBREAPER = 36
@@ -45,15 +46,16 @@ class Process(NamedTuple):
         return self.pid, self.start
 
 
-def spawn(argv: list[str], env: dict[str, str], output: int) -> int:
+def spawn(argv: list[str], env: dict[str, str], output: int, stdin: int = -1) -> int:
     """Start a program in a session of its own, its signals as at a login. The caller's other descriptors must close on
     exec, as they do in Python, and its directory is inherited. Far faster than a fork of this interpreter."""
+    null = (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
     return os.posix_spawn(
         argv[0],
         argv,
         env,
         file_actions=[
-            (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+            null if stdin < 0 else (os.POSIX_SPAWN_DUP2, stdin, 0),
             (os.POSIX_SPAWN_DUP2, output, 1),
             (os.POSIX_SPAWN_DUP2, output, 2),
         ],
@@ -153,7 +155,7 @@ def kill_marked(token: str, grace: float = 0.0) -> int:
     """End whatever still carries a task's token, and everything below it, when no guard is left to do so. Returns how
     many processes that were. It never ends the caller or what the caller runs under."""
     ended: set[tuple[int, int]] = set()
-    group = cgroup.existing(token)
+    group = cgroup.existing(token) or next((cgroup.of(pid) for pid in table() if carries(pid, token)), None)
     if grace > 0:
         found = _marked(token, group)
         for process in found:

@@ -44,10 +44,10 @@ class Slots(NamedTuple):
             and (self.mem is None or self.mem >= needs.mem)
         )
 
-    def take(self, task: Task) -> tuple[Slots, tuple[str, ...]]:
-        """What is left, and the GPUs that the task gets."""
-        given = self.gpus[: task.gpus]
-        return self._counted(task, -1, self.gpus[task.gpus :]), given
+    def take(self, task: Task, chosen: tuple[str, ...] = ()) -> tuple[Slots, tuple[str, ...]]:
+        """What is left, and the GPUs that the task gets: the chosen ones, or the first."""
+        given = chosen or self.gpus[: task.gpus]
+        return self._counted(task, -1, tuple(gpu for gpu in self.gpus if gpu not in given)), given
 
     def give_back(self, task: Task, gpus: tuple[str, ...]) -> Slots:
         return self._counted(task, 1, tuple(sorted((*self.gpus, *gpus))))
@@ -79,7 +79,7 @@ def from_options(
     return Slots(slots or (len(devices) if gpus is not None and devices else 1), devices, cpus, mem)
 
 
-def visible(task: Task, given: tuple[str, ...], most: int) -> str | None:
+def visible(task: Task | Demand, given: tuple[str, ...], most: int) -> str | None:
     """CUDA_VISIBLE_DEVICES for the task; None leaves it as the worker has it. A task that asked for no GPU shares the
     worker's only when nobody else is there to be disturbed."""
     if task.gpus:

@@ -25,6 +25,7 @@ from paddock.work.notice import Notices
 from paddock.work.options import Options
 from paddock.work.settle import End, Ending, Settling
 from paddock.work.slots import visible
+from paddock.work.spares import Spares
 from paddock.work.waiting import Candidate, mark
 from paddock.work.walltime import Walltime
 
@@ -58,6 +59,7 @@ class Starting:
         self.began = time.monotonic()
         self._trouble = -1e9  # when a disk refused
         self.gangs = Gangs(self)
+        self.spares = Spares(guard, worker, options.slots, options.warm, options.persist, say)
 
     @property
     def time(self) -> float:
@@ -222,19 +224,22 @@ class Starting:
             if file is None:
                 self._give_back(desk, mine)
                 return
-            _, gpus = self.free.take(file.task)
+            spare = self.spares.find(file.task, self.free, time.monotonic())
+            _, gpus = self.free.take(file.task, spare.gpus if spare is not None else ())
             running, output = attempts.begin(self.home, mine, file, self.worker, gpus, self.cache)
         except (PaddockError, OSError) as error:
             self._not_begun(desk, found, mine, error)
             return
         self.taken += 1
-        self.free, _ = self.free.take(file.task)
+        self.free, _ = self.free.take(file.task, gpus)
         try:
             devices = visible(file.task, gpus, self.options.slots.tasks)
             environ = attempts.environment(file.task, running.number, self.home, devices)
-            command = attempts.argv(file.task.command, running.directory)
             self.running[running.key] = (desk, running)
-            self.guard.spawn(running.key, command, environ, output, file.task.timeout, self.options.grace)
+            limits = file.task.timeout, self.options.grace
+            if spare is None or not self.spares.hand(spare, running, environ, output, *limits):
+                command = attempts.argv(file.task.command, running.directory)
+                self.guard.spawn(running.key, command, environ, output, *limits)
         except OSError as error:  # no memory for the message, or no descriptor
             self._refused(mine.id, error)
             self.ended(running.key)

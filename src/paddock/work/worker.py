@@ -34,6 +34,7 @@ from paddock.work.options import Options
 from paddock.work.reclaim import EVERY as RECLAIM_SECONDS
 from paddock.work.settle import End, Settling
 from paddock.work.signals import Signals
+from paddock.work.spares import Spares
 from paddock.work.starting import Starting
 
 __all__ = ["Options", "Worker"]
@@ -93,6 +94,10 @@ class Worker:
     @property
     def gangs(self) -> Gangs:
         return self.starting.gangs
+
+    @property
+    def spares(self) -> Spares:
+        return self.starting.spares
 
     @property
     def taken(self) -> int:
@@ -161,6 +166,7 @@ class Worker:
                 if desk.reclaim.is_due(now):
                     desk.reclaim.look(desk.busy({*self.running, *self.settling.keys}))
             self.starting.begin(self.desks, now)
+            self.spares.work(self.starting.free, now)
         self.notices.work([desk.queue for desk in self.desks if desk.is_empty and not self.running])
         self._beat_journals(now)
 
@@ -196,7 +202,7 @@ class Worker:
         if any(one.misses for desk in self.desks for one in self._held(desk)):
             pause = min(pause, MISS_SECONDS)
         if self.starting.free.tasks and not self.stopping and self.starting.may_begin(now):
-            pause = min(pause, *(desk.pause(now) for desk in self.desks))
+            pause = min(pause, self.spares.pause(now), *(desk.pause(now) for desk in self.desks))
         elif self.starting.is_resting(now):
             pause = min(pause, MISS_SECONDS)
         return pause
@@ -240,6 +246,7 @@ class Worker:
         self._stopped = self._stopped or time.monotonic()
         self._forced = self._forced or force
         self.say(f"stopping{' at once' if at_once else ''}: {why}")
+        self.spares.close()
         for desk in self.desks:
             desk.checks.close(self.say)
         drain = self.options.drain and not at_once and not force
@@ -262,6 +269,8 @@ class Worker:
                 self._guard_died()
 
     def _exited(self, event: Exited, now: float) -> None:
+        if self.spares.exited(event, now):
+            return
         found = self.starting.ended(event.key)
         if found is not None:
             desk, running = found
@@ -278,6 +287,7 @@ class Worker:
         self.say("the guard died: tasks are ended and given back")
         self.stopping = "its guard died"
         self._stopped = self._stopped or time.monotonic()
+        self.spares.close()
         for key in self.running:
             process.kill_marked(key)
         process.kill_adopted(int(start_ticks(os.getpid()) or 0), set())
