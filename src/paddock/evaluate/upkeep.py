@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from paddock.evaluate.ledger import Finding, Ledger
 from paddock.evaluate.look import PINS, Look, look
@@ -33,9 +33,17 @@ def is_dead(who: str) -> bool:
 
 
 class Upkeep:
-    def __init__(self, ledger: Ledger, queue: DirectoryQueue, home: Home, seconds: float, bare: Iterable[str]) -> None:
-        self._ledger, self._queue, self._home, self._seconds = ledger, queue, home, seconds
-        self._bare = dict.fromkeys(bare, time.monotonic())  # without a task, and since when we see that
+    def __init__(
+        self,
+        ledger: Ledger,
+        queue: DirectoryQueue,
+        home: Home,
+        seconds: float,
+        bare: Iterable[str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ledger, self._queue, self._home, self._seconds, self._clock = ledger, queue, home, seconds, clock
+        self._bare = dict.fromkeys(bare, clock())  # without a task, and since when we see that
         self._fresh = True  # those that were there when we began may be of the dead
         self.suspects: dict[str, float] = {}  # pins that nobody seems to need
 
@@ -49,7 +57,7 @@ class Upkeep:
         return f"{self._ledger.path.name}-{key}"
 
     def suspect(self, key: str) -> None:
-        self._bare.setdefault(key, time.monotonic())
+        self._bare.setdefault(key, self._clock())
 
     def clear(self, key: str) -> None:
         self._bare.pop(key, None)
@@ -87,7 +95,7 @@ class Upkeep:
         listing = self._queue.list(_WAITING)
         if not listing.sure:
             return
-        waiting, now = {place.id for place in listing.places}, time.monotonic()
+        waiting, now = {place.id for place in listing.places}, self._clock()
         before, self.suspects = self.suspects, {}
         for directory in directories:
             for name, path in pins(directory).items():

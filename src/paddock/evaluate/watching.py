@@ -65,6 +65,7 @@ class Watching:
     training: Callable[[str], str]  # the training run of a checkpoint's path
     say: Callable[[str], None]
     repair_seconds: float = REPAIR_SECONDS
+    clock: Callable[[], float] = time.monotonic
     _settling: Settling = field(default_factory=Settling)
     _candidates: dict[str, Candidate] = field(default_factory=dict)
     _settled: dict[str, Mark] = field(default_factory=dict)  # path -> the mark of what has been dealt with
@@ -76,7 +77,7 @@ class Watching:
         self.completeness = Completeness(self.options.complete)
         self._by = me()
         self._keys, bare = self.ledger.known()
-        self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare)
+        self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare, self.clock)
         self._origin = open_origin(self.directory, self.options.pattern, recursive=self.options.recursive)
         self._new = {one.name for one in self.options.evaluators if not self._begun(one.name).exists()}
 
@@ -97,7 +98,7 @@ class Watching:
     ) -> float | None:
         """One round; the seconds until something is due, None when only a change can be news. `changed`: the only
         directories where something happened, and `named` the very paths; `moved`: those that appeared by a rename."""
-        now = time.monotonic()
+        now = self.clock()
         found = self._origin.scan(None if self._new else changed, named)
         if self._new and found.sure:
             self._begin(found)
@@ -107,19 +108,19 @@ class Watching:
         self._mend(found, now, changed is None)
         dues = [candidate.due for candidate in self._candidates.values() if candidate.due is not None]
         dues += self._upkeep.dues
-        return max(0.0, min(dues) - time.monotonic()) if dues else None
+        return max(0.0, min(dues) - self.clock()) if dues else None
 
     def look_until_settled(self) -> None:
         """Look, and look again until nothing that is complete has yet to rest: for who looks only now and then."""
-        end = time.monotonic() + 3 * max(LONG_QUIET, self.options.quiet or 0.0)
+        end = self.clock() + 3 * max(LONG_QUIET, self.options.quiet or 0.0)
         due = self.look()
         self.completeness.wait()
         while True:
             due = self.look() if due is not None else None
             resting = [one.due for one in self._candidates.values() if one.judgement.complete and one.due is not None]
-            if not resting or time.monotonic() >= end:
+            if not resting or self.clock() >= end:
                 return
-            time.sleep(max(0.01, min(resting) - time.monotonic()))
+            time.sleep(max(0.01, min(resting) - self.clock()))
 
     def _begun(self, evaluator: str) -> Path:
         return self.ledger.path / f"begun.{evaluator}"
@@ -255,7 +256,7 @@ class Watching:
         for path in self._candidates.keys() - found.paths:
             self._gone[path] = self._gone.get(path, 0) + 1
             candidate = self._candidates[path]
-            candidate.due = time.monotonic() + AGAIN_SECONDS / 4
+            candidate.due = self.clock() + AGAIN_SECONDS / 4
             if self._gone[path] < 2 or self._origin.look(path) is not None:
                 continue
             del self._gone[path]

@@ -6,6 +6,7 @@ import os
 import re
 
 from paddock import wire
+from paddock.evaluate.formats.pickles import is_whole
 from paddock.evaluate.formats.shards import judge_files
 from paddock.evaluate.judgement import LONG_QUIET, Judgement, complete, partial
 from paddock.evaluate.look import Look
@@ -38,8 +39,10 @@ def _judge_dcp_in(look: Look, place: str) -> Judgement:
     if metadata not in look.files:
         return partial(f"{metadata} is missing")
     here = {os.path.basename(name) for name in look.files if os.path.dirname(name) == place}
-    # Read as bytes: it is a pickle, and is never unpickled.
-    named = {match.decode() for match in _SHARD.findall(look.read(metadata, 0, 256 << 20))}
+    raw = look.read(metadata, 0, 256 << 20)
+    if not is_whole(raw):
+        return partial(f"{metadata} is not whole yet")
+    named = {match.decode() for match in _SHARD.findall(raw)}
     missing = sorted(named - here)
     if missing:
         return partial(f"{os.path.join(place, missing[0])} is missing ({len(missing)} of {len(named)})")
@@ -75,6 +78,8 @@ def judge_deepspeed(look: Look) -> Judgement:
 def is_megatron(look: Look) -> bool:
     if not look.is_directory or not _ITERATION.fullmatch(look.name):
         return False
+    if is_dcp(look) and len(look.name) >= len("iter_0000000"):  # as Megatron alone has it
+        return True
     return look.read_beside(LATEST) is not None or any(
         os.path.basename(os.path.dirname(name)).startswith("mp_rank_") or name == "metadata.json" for name in look.files
     )
@@ -91,11 +96,21 @@ def judge_megatron(look: Look) -> Judgement:
             wire.decode(look.read("metadata.json"))
         except (wire.DecodeError, UnicodeDecodeError):
             return partial("metadata.json is not whole yet")
-        return judge_dcp(look) if is_dcp(look) else complete("metadata.json is there")
+        return _judge_megatron_files(look)
     tracker = (look.read_beside(LATEST) or b"").strip()
     if tracker == b"release" or (tracker.isdigit() and int(tracker) >= int(match[1])):
         return complete(f"{LATEST} says {tracker.decode()}")
     return partial(f"{LATEST} has not reached it")
+
+
+def _judge_megatron_files(look: Look) -> Judgement:
+    found = [judge_files(look, [name for name in look.files if name.endswith(".pt")])]
+    found += [judge_dcp(look)] if is_dcp(look) else []
+    if look.files["metadata.json"].mtime < look.newest:  # it was copied, or is being written over
+        found.append(complete("metadata.json is older than the rest", LONG_QUIET))
+    else:
+        found.append(complete("metadata.json is there"))
+    return next((one for one in found if not one.complete), max(found, key=lambda one: one.quiet))
 
 
 def is_orbax(look: Look) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from paddock import wire
+from paddock.evaluate.formats.remarks import is_remark
 from paddock.evaluate.formats.shards import judge_files, judge_index
 from paddock.evaluate.judgement import LONG_QUIET, Judgement, complete, partial
 from paddock.evaluate.look import Look
@@ -19,7 +20,9 @@ _WEIGHTS = re.compile(
 )
 _RANDOM = re.compile(r"rng_state_(\d+)\.pth")
 _ACCELERATE = re.compile(r"random_states_(\d+)\.pkl")
-_OTHERS = re.compile(r"(optimizer|scheduler|scaler)(_\d+)?\.(pt|bin)|rng_state(_\d+)?\.pth")
+_OTHERS = re.compile(
+    r"(optimizer|scheduler|scaler|training_args)(_\d+)?\.(pt|bin)|rng_state(_\d+)?\.pth|random_states_\d+\.pkl"
+)
 
 
 def fits(look: Look) -> bool:
@@ -66,6 +69,9 @@ def _judge_trainer(look: Look) -> Judgement:
         wire.decode(look.read(STATE, 0, 64 << 20))
     except (wire.DecodeError, UnicodeDecodeError):
         return partial(f"{STATE} is not whole yet")
+    rest = max((entry.mtime for name, entry in look.files.items() if not is_remark(name)), default=0)
+    if look.files[STATE].mtime < rest:  # it was copied, or is being written over
+        return _judge_ranks(look, _RANDOM) or complete(f"{STATE} is older than the rest", LONG_QUIET)
     return _judge_ranks(look, _RANDOM) or complete(f"{STATE} is whole")
 
 
