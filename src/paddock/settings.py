@@ -102,6 +102,15 @@ def table(name: str, start: Path | None = None) -> tuple[dict[str, Any], str]:
     return (found, str(path)) if found is not None else ({}, "")
 
 
+def tables(name: str, start: Path | None = None) -> tuple[list[dict[str, Any]], str]:
+    """An array of tables of the nearest paddock.toml, and the file's path; both empty when there is none."""
+    path = settings_file(start)
+    found = _read(path).get(name) if path is not None else None
+    if found is not None and not (isinstance(found, list) and all(isinstance(one, dict) for one in found)):
+        raise UsageError(f"{path} has {name!r}, but not as an array of tables.", hint=f"Write [[{name}]].")
+    return (found, str(path)) if found is not None else ([], "")
+
+
 def _read(path: Path) -> dict[str, Any]:
     import tomllib
 

@@ -78,3 +78,10 @@ def until_states(program: Any, *states: str, where: str = "out") -> list[dict[st
         return found if sorted(one["state"] for one in found) == sorted(states) else []
 
     return until(look, pause=0.1)
+
+
+def alive(program: Any) -> list[dict[str, Any]]:
+    """The watchers that live."""
+    watches = program("watch", "ls", "--json").json["watches"]
+    found = {one["watcher"]: one for watch in watches for one in watch["watchers"] if one["state"] == "alive"}
+    return list(found.values())

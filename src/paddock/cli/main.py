@@ -32,6 +32,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "watch ls": ("paddock.cli.watch_ls", "The watches, who keeps them, and how their evaluations stand."),
     "watch show": ("paddock.cli.watch_show", "Every checkpoint of a watch, and what became of it."),
     "watch stop": ("paddock.cli.watch_stop", "End the watching of a directory."),
+    "watch rescan": ("paddock.cli.watch_rescan", "Look at a watched directory again; evaluate anew what has failed."),
+    "shutdown": ("paddock.cli.shutdown", "End all that watches have started, after asking."),
     "run": ("paddock.cli.run", "Run a script and record it."),
     "ls": ("paddock.cli.ls", "List runs."),
     "show": ("paddock.cli.show", "Everything about one run."),

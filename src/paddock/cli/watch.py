@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from paddock.cli import watch_detach as background
 from paddock.cli.command import Session, verb
 from paddock.cli.watch_keeping import Keeping
 from paddock.cli.watch_options import watch_options
-from paddock.cli.watch_plan import make_plan
+from paddock.cli.watch_plan import Plan, make_plan
+from paddock.cli.watch_tables import from_tables
+from paddock.cli.watched import near
 from paddock.compare.view import source
+from paddock.record.layout import Home
 
 _HELP = """Evaluate every checkpoint below DIRECTORY, once, as soon as it is complete.
 
@@ -21,18 +27,64 @@ _HELP = """Evaluate every checkpoint below DIRECTORY, once, as soon as it is com
 
 The evaluator gets the path of the checkpoint and returns a dict of numbers, a number, or nothing. Its scores are in a
 run of their own and in the training run, at the checkpoint's step, as eval/<evaluator>/<metric>. What is complete is
-decided by looking at the format. Started again, it evaluates what came meanwhile, and nothing twice.
+decided by looking at the format. Started again, it evaluates what came meanwhile, and nothing twice. Without arguments
+it keeps the watches of the [[watch]] tables in paddock.toml.
+
+\b
+  paddock watch ls | show | stop | rescan     what is watched, and what became of it (a directory called ls is ./ls)
 """
 
 
 @verb("watch", help=_HELP)
 @click.argument("directories", nargs=-1, metavar="[DIRECTORY]...")
 @watch_options
+@click.option("--detach", is_flag=True, help="Go on in the background, with a log of its own.")
 @click.option("--once", is_flag=True, help="Submit what is complete now, and leave.")
-def watch(session: Session, once: bool, **given: Any) -> None:
+def watch(session: Session, detach: bool, once: bool, **given: Any) -> None:
     home = source(session.home_option).home
-    keeping = Keeping(session, home, [make_plan(session, home, given)])
+    plans = [make_plan(session, home, one) for one in _asked(given)]
     if once:
-        keeping.look_once()
+        Keeping(session, home, plans).look_once()
+    elif detach:
+        _detach(session, home, plans)
     else:
-        keeping.keep()
+        Keeping(session, home, plans).keep()
+
+
+def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the command line says; when that is nothing, what paddock.toml says."""
+    context = click.get_current_context()
+    if any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in given):
+        return [given]
+    return from_tables(context.command) or [given]
+
+
+def _detach(session: Session, home: Home, plans: list[Plan]) -> None:
+    already = background.running(home, plans)
+    for root, seen in already.items():
+        session.out.note(f"{near(root)} is watched already, by {seen.name}{'' if seen.here else f' on {seen.host}'}.")
+    left = [plan.without(already) for plan in plans]
+    left = [plan for plan in left if plan.roots]
+    if not left:
+        session.out.json({"watching": [], "already": sorted(already), "log": None})
+        return
+    log = background.new_log(home, left[0].roots[0])
+    told = background.detach(log)
+    if told is not None:
+        session.out.terminal = False
+        Keeping(session, home, left, log=str(log)).keep(lambda: _tell_that_it_began(told))
+        return
+    roots = [root for plan in left for root in plan.roots]
+    session.out.json({"watching": roots, "already": sorted(already), "log": str(log)})
+    for root in roots:
+        session.out.bare(root)
+    shown = ", ".join(near(root) for root in roots[:5]) + (f" and {len(roots) - 5} more" if len(roots) > 5 else "")
+    session.out.line(f"Watching {shown} in the background.")
+    session.out.line(f"  paddock watch show {near(roots[0])}")
+    session.out.line(f"  paddock watch stop {near(roots[0])}")
+    session.out.line(f"  tail -f {log}")
+
+
+def _tell_that_it_began(descriptor: int) -> None:
+    os.write(descriptor, b"begun")
+    os.close(descriptor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 
 from paddock import settings
@@ -13,6 +13,7 @@ from paddock.cli.watch_crew import Crew
 from paddock.cli.watch_plan import Plan
 from paddock.compare.text import many
 from paddock.evaluate.account import PENDING, RUNNING, Account, counts, tasks
+from paddock.evaluate.again import restore
 from paddock.evaluate.vigil import Vigil
 from paddock.evaluate.watcher import FINISH, STOP, Facts, Post, Watcher, bury
 from paddock.evaluate.watching import Watching
@@ -25,6 +26,8 @@ class Keeping:
     def __init__(self, session: Session, home: Home, plans: Sequence[Plan], log: str = "") -> None:
         self._session, self._home, self._plans, self._log = session, home, plans, log
         self._watches = [one for plan in plans for one in plan.watches(home, self._tell)]
+        for one in self._watches:
+            restore(one)
         self._crew = Crew(home, plans, self._tell)
         self._signals = 0
         self._looked = 0.0
@@ -33,8 +36,9 @@ class Keeping:
         for watching in self._watches:
             watching.look_until_settled()
 
-    def keep(self) -> None:
-        """Until a signal, an order, or the end of what it was asked for."""
+    def keep(self, begun: Callable[[], None] = lambda: None) -> None:
+        """Until a signal, an order, or the end of what it was asked for. `begun` is called when everything has been
+        looked at once: what comes after that is new."""
         bury(self._home, lambda seen: any(seen.at(_id(one)) for one in self._watches))
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._caught)
@@ -46,6 +50,9 @@ class Keeping:
             roots = ", ".join(one.directory for one in self._watches[:5])
             more = f" and {len(self._watches) - 5} more" if len(self._watches) > 5 else ""
             self._session.out.note(f"Watching {roots}{more} with {names}. Ctrl-C ends it.")
+            for one in self._watches:
+                one.look()
+            begun()
             Vigil(self._watches, min(plan.interval for plan in self._plans)).keep(self._is_over)
         finally:
             self._end()

@@ -6,7 +6,7 @@ import glob
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paddock.cli.command import Session
@@ -34,6 +34,9 @@ class Plan(NamedTuple):
     workers: int  # evaluations at once in a worker of our own; 0 leaves them to others
     training: Callable[[str], str]
     setup: Mapping[str, Any]  # the same in words, so that somebody can look again later
+
+    def without(self, roots: Container[str]) -> Plan:
+        return self._replace(roots=tuple(root for root in self.roots if root not in roots))
 
     def watches(self, home: Home, say: Callable[[str], None]) -> list[Watching]:
         found = [Watching(home, root, self.queue, self.options, self.training, say) for root in self.roots]
@@ -110,7 +113,10 @@ def _last_words(text: str) -> str:
 
 def _roots(given: Sequence[str]) -> list[str]:
     if not given:
-        raise UsageError("Which directory is to be watched?", hint="paddock watch DIRECTORY --evaluator file.py:fn")
+        raise UsageError(
+            "Which directory is to be watched?",
+            hint="paddock watch DIRECTORY --evaluator file.py:fn, or [[watch]] tables in paddock.toml.",
+        )
     found: list[str] = []
     for text in given:
         if is_url(text):

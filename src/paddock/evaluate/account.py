@@ -9,7 +9,7 @@ from typing import NamedTuple
 from paddock import files
 from paddock.errors import Damaged
 from paddock.evaluate import ledger as ledgers
-from paddock.evaluate.ledger import FOUND, RESULT, SUBMITTED, Finding, Ledger, Result
+from paddock.evaluate.ledger import FOUND, RESULT, SUBMITTED, WITHDRAWN, Finding, Ledger, Result
 from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import Place
@@ -74,6 +74,7 @@ class Account:
     def read(self, where: Tasks) -> list[Evaluation]:
         """Every evaluation, in the order in which they were found."""
         submitted: set[str] = set()
+        withdrawn: set[str] = set()
         results: dict[str, tuple[int, Result]] = {}
         for name, changed in _listed(self._ledger.directory):
             key, dot, end = name.rpartition(".")
@@ -82,6 +83,8 @@ class Account:
                     self._findings[key] = finding
             elif dot + end == SUBMITTED:
                 submitted.add(key)
+            elif dot + end == WITHDRAWN:
+                withdrawn.add(key)
             elif dot + end == RESULT:
                 known = self._results.get(key)
                 if known is not None and known[0] == changed:
@@ -90,13 +93,15 @@ class Account:
                     results[key] = (changed, result)
         self._results = results
         found = [
-            judge(finding, self._results.get(key, (0, None))[1], where, key in submitted)
+            judge(finding, self._results.get(key, (0, None))[1], where, key in submitted, key in withdrawn)
             for key, finding in self._findings.items()
         ]
         return sorted(found, key=lambda one: (one.finding.found, one.finding.path, one.finding.evaluator))
 
 
-def judge(finding: Finding, result: Result | None, where: Tasks, submitted: bool) -> Evaluation:
+def judge(
+    finding: Finding, result: Result | None, where: Tasks, submitted: bool, withdrawn: bool = False
+) -> Evaluation:
     """A task on its way goes before an earlier result: somebody evaluates it anew."""
     queue, place = where.places.get(finding.task, (None, None))
     if place is not None and place.state in (lifecycle.QUEUED, lifecycle.CHECKING, lifecycle.PAUSED):
@@ -107,6 +112,8 @@ def judge(finding: Finding, result: Result | None, where: Tasks, submitted: bool
         return Evaluation(finding, result.state, result.reason, result)
     if queue is not None and place is not None and place.state == lifecycle.FAILED:
         return Evaluation(finding, ledgers.FAILED, _why(queue, place))
+    if place is None and withdrawn:
+        return Evaluation(finding, PENDING, "it was taken back; the next watch evaluates it")
     if place is None and submitted and where.sure:
         return Evaluation(finding, CANCELLED, "its task was taken out of the queue")
     return Evaluation(finding, PENDING)

@@ -25,6 +25,7 @@ from paddock.record.layout import Home
 
 T = TypeVar("T")
 FOUND, SUBMITTED, RESULT = ".json", ".submitted", ".result"
+WITHDRAWN = ".withdrawn"  # taken back by a shutdown, until somebody watches again
 DONE, FAILED, MISSED, VOID, SKIPPED = "done", "failed", "missed", "void", "skipped"
 
 
@@ -111,6 +112,12 @@ class Ledger:
     def put_result(self, key: str, result: Result) -> None:
         """The last word counts: an evaluation may be run again by hand."""
         files.replace(self.directory / (key + RESULT), wire.encode(result))
+
+    def begin_anew(self, finding: Finding) -> None:
+        """Somebody wants it evaluated again: what it says now counts, and no result does."""
+        files.replace(self.directory / (finding.key + FOUND), wire.encode(finding))
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.directory / (finding.key + RESULT))
 
     def finding(self, key: str) -> Finding | None:
         raw = _read(self.directory / (key + FOUND))

@@ -88,7 +88,11 @@ class Watching:
     @property
     def unsettled(self) -> int:
         """How many are complete, and have not rested for long enough."""
-        return sum(candidate.due is not None for candidate in self._candidates.values())
+        return sum(one.judgement.complete and one.due is not None for one in self._candidates.values())
+
+    def evaluate(self, finding: Finding) -> None:
+        """Submit what is in the ledger already."""
+        self._submit([finding])
 
     def look(
         self,

@@ -1,0 +1,103 @@
+"""paddock watch rescan: look at a watched directory again, and evaluate anew what has failed."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from paddock.cli.command import Session, verb
+from paddock.cli.watch_plan import make_plan
+from paddock.cli.watched import chosen, near, stands
+from paddock.compare.text import many
+from paddock.errors import NotFound, UsageError
+from paddock.evaluate.again import again, restore
+from paddock.evaluate.ledger import FAILED
+from paddock.evaluate.watches import Watch
+from paddock.evaluate.watching import Watching
+from paddock.queue.roster import ALIVE, workers
+
+_HELP = """Look at a watched directory again, with the options of its last watch, and submit what is new.
+
+\b
+  paddock watch rescan out
+  paddock watch rescan out --failed
+  paddock watch rescan out --checkpoint out/step=500.pt
+
+--failed evaluates anew what has failed, by the evaluator as it is now. --checkpoint evaluates one checkpoint, whatever
+became of it before: also one that was passed over or is done. It does not matter whether somebody watches.
+"""
+
+
+@verb("watch rescan", help=_HELP)
+@click.argument("watch", metavar="WATCH|DIRECTORY")
+@click.option("--failed", is_flag=True, help="Evaluate anew what has failed.")
+@click.option("--checkpoint", metavar="PATH", help="Only this one, and in any case.")
+def rescan(session: Session, watch: str, failed: bool, checkpoint: str | None) -> None:
+    (found,) = chosen(session, [watch])
+    watching = _watching(session, found)
+    before = {one.finding.key: one for one in stands(found).evaluations}
+    path = _inside(found, checkpoint) if checkpoint else ""
+    if path:
+        exact = re.compile(f"^{re.escape(path)}$")
+        watching = replace(watching, options=replace(watching.options, pattern=exact, existing=True))
+    restored = 0 if path else restore(watching)
+    watching.look_until_settled()
+    wanted = [
+        one.finding
+        for one in before.values()
+        if (path and one.finding.path == path) or (failed and not path and one.state == FAILED)
+    ]
+    anew = [finding for finding in wanted if again(watching, finding)]
+    after = [one for one in stands(found).evaluations if one.finding.key not in before]
+    new = [one.finding for one in after if not path or one.finding.path == path]
+    if path and not new and not wanted:
+        raise NotFound(f"{near(path)} is no complete checkpoint.", hint=_why(watching, path))
+    _tell(session, found, watching, [f.path for f in new], [f.path for f in anew], restored)
+
+
+def _watching(session: Session, found: Watch) -> Watching:
+    """As it was watched last. Options that came with a newer Paddock have their defaults."""
+    from paddock.cli.watch import watch as command
+
+    if not found.setup:
+        raise UsageError(
+            f"It is not known how {near(found.directory)} was watched.", hint="Watch it: `paddock watch --once`."
+        )
+    usual = command.make_context("watch", []).params
+    given: dict[str, Any] = usual | {name: value for name, value in found.setup.items() if name in usual}
+    given |= {"directories": (found.directory,), "directory": ()}
+    (watching,) = make_plan(session, session.home, given).watches(session.home, lambda text: None)
+    return watching
+
+
+def _inside(found: Watch, checkpoint: str) -> str:
+    path = checkpoint if "://" in checkpoint else os.path.abspath(os.path.expanduser(checkpoint))
+    real = path if "://" in path else os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    if not real.startswith(found.directory.rstrip("/") + "/"):
+        raise UsageError(f"{checkpoint} is not below {found.directory}.", hint="Name the watch that it belongs to.")
+    return real
+
+
+def _why(watching: Watching, path: str) -> str:
+    from paddock.evaluate.look import look
+
+    here = look(path)
+    return f"It is not complete: {watching.completeness.judge(here).why}." if here else "There is nothing."
+
+
+def _tell(session: Session, found: Watch, watching: Watching, new: list[str], anew: list[str], restored: int) -> None:
+    out = session.out
+    out.json({"watch": found.id, "new": new, "again": anew, "restored": restored})
+    for path in [*new, *anew]:
+        out.bare(path)
+        out.line(f"submitted: {near(path)}" + (" (again)" if path in anew else ""))
+    if restored:
+        out.line(f"submitted: {many(restored, 'evaluation')} that had been taken back")
+    if not new and not anew and not restored:
+        out.line("Nothing new.")
+    elif not any(seen.state == ALIVE for seen in workers(watching.queue)):
+        out.note(f"No worker evaluates them: `paddock worker {watching.queue.path}`, or `paddock watch` again.")
