@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from paddock.cli.watch_rules import RULE_OPTIONS
 from paddock.evaluate.scan import DEFAULT_PATTERN
 
 # assayer's spellings have underscores; both are taken.
@@ -41,6 +42,7 @@ _OPTIONS = (
     click.option("--retries", default=0, metavar="N", help="Evaluate again so often when it fails [0]."),
     click.option("--isolate", is_flag=True, help="A fresh process for each evaluation, none started ahead."),
     click.option("--gpus", default=0, metavar="N", help="GPUs that an evaluation needs [0]."),
+    *RULE_OPTIONS,
 )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paddock.cli.command import Session
+from paddock.cli.watch_rules import Records, joined, rules_of
 from paddock.compare.view import source
 from paddock.errors import UsageError
 from paddock.evaluate import evaluator as evaluators
@@ -17,7 +18,9 @@ from paddock.evaluate import training
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.origin import is_url, real
+from paddock.evaluate.policy.trainer import Trainings
 from paddock.evaluate.scan import compile_pattern
+from paddock.evaluate.series import series_of
 from paddock.evaluate.steps import compile_rule
 from paddock.evaluate.watches import remember
 from paddock.evaluate.watching import Options, Watching
@@ -33,13 +36,16 @@ class Plan(NamedTuple):
     interval: float
     workers: int  # evaluations at once in a worker of our own; 0 leaves them to others
     training: Callable[[str], str]
+    trainings: Trainings
     setup: Mapping[str, Any]  # the same in words, so that somebody can look again later
 
     def without(self, roots: Container[str]) -> Plan:
         return self._replace(roots=tuple(root for root in self.roots if root not in roots))
 
     def watches(self, home: Home, say: Callable[[str], None]) -> list[Watching]:
-        found = [Watching(home, root, self.queue, self.options, self.training, say) for root in self.roots]
+        found = [
+            Watching(home, root, self.queue, self.options, self.training, say, self.trainings) for root in self.roots
+        ]
         for watching in found:
             remember(watching.ledger, {"v": 1, **self.setup})
         return found
@@ -47,6 +53,7 @@ class Plan(NamedTuple):
 
 def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     """From the values of the options; every mistake in them is a sentence, and nothing has begun yet."""
+    given = joined(given)
     chosen = _evaluators(given["evaluator"], given["command"])
     options = Options(
         pattern=compile_pattern(given["regex_filter"]),
@@ -60,19 +67,22 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         retries=given["retries"],
         gpus=given["gpus"],
         isolate=given["isolate"],
+        rules=rules_of(given, tuple(one.name for one in chosen)),
     )
     roots = _roots([*given["directories"], *given["directory"]])
     home.prepare()
     queue = find_queue(given["queue"], home)
     queue.prepare()
     workers = 0 if given["no_worker"] else given["num_eval_workers"]
+    run = _run(session, given["run"])
     return Plan(
         tuple(roots),
         options,
         queue,
         given["polling_interval"],
         workers,
-        _training_runs(session, home, given["run"]),
+        _training_runs(session, home, run),
+        Records(source(session.home_option), run).trainings(),
         _setup(given, chosen, queue),
     )
 
@@ -132,15 +142,21 @@ def _roots(given: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(path if is_url(path) else os.path.abspath(path) for path in found))
 
 
-def _training_runs(session: Session, home: Home, run: str | None) -> Callable[[str], str]:
+def _run(session: Session, name: str | None) -> str:
+    """The id of the training run, when it was said outright."""
+    if name is None:
+        return ""
+    with session.catalog() as catalog:
+        return catalog.run(name).id
+
+
+def _training_runs(session: Session, home: Home, run: str) -> Callable[[str], str]:
     known: dict[str, str] = {}
-    if run is not None:
-        with session.catalog() as catalog:
-            always = catalog.run(run).id
-        return lambda path: always
+    if run:
+        return lambda path: run
 
     def find(path: str) -> str:
-        directory = os.path.dirname(path)
+        directory = series_of(path)
         if directory not in known:
             with source(session.home_option).catalog() as catalog:
                 catalog.refresh()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
@@ -118,6 +119,16 @@ class Ledger:
         files.replace(self.directory / (finding.key + FOUND), wire.encode(finding))
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.directory / (finding.key + RESULT))
+
+    def skip(self, finding: Finding, why: str) -> bool:
+        """Enter one that is not to be evaluated. Its result comes first: a finding without one would be submitted."""
+        result = Result(state=SKIPPED, reason=why, ended=time.time())
+        files.write_once(self.directory / (finding.key + RESULT), wire.encode(result))
+        return self.put(finding)
+
+    def retract(self, key: str) -> None:
+        """It is to be evaluated after all; should we die now, it is found without a task, and gets one."""
+        (self.directory / (key + RESULT)).unlink(missing_ok=True)
 
     def finding(self, key: str) -> Finding | None:
         raw = _read(self.directory / (key + FOUND))

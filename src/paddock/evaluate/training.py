@@ -16,6 +16,8 @@ from paddock.record.layout import Home, RunDirectory
 from paddock.track.values import row_value
 from paddock.version import __version__
 
+_MADE = "watched-"  # how the ids begin of runs for trainers that do not use Paddock
+
 
 def find(home: Home, directory: str, runs: Iterable[RunRow]) -> str:
     """The id of the run whose directory this is in, or that names it in its config or command; "" when none does."""
@@ -29,10 +31,15 @@ def find(home: Home, directory: str, runs: Iterable[RunRow]) -> str:
     return fitting[0].id if fitting else ""
 
 
+def is_made(run_id: str) -> bool:
+    """Whether a run is only a place for scores: it says nothing of the training itself."""
+    return run_id.startswith(_MADE)
+
+
 def make(home: Home, directory: str) -> str:
     """A run for a trainer that does not use Paddock: the scores need a place. The same for all watchers of it."""
     place = real(directory)
-    run = home.run(f"watched-{blake2b(os.fsencode(place), digest_size=5).hexdigest()}")
+    run = home.run(f"{_MADE}{blake2b(os.fsencode(place), digest_size=5).hexdigest()}")
     run.journals.mkdir(parents=True, exist_ok=True)
     facts = {
         "v": 1,

@@ -20,13 +20,14 @@ class Vigil:
         self._posts = [_Post(watching, interval) for watching in watches]
 
     def keep(self, is_over: Callable[[], bool]) -> None:
-        """Look, and look again when something may have happened, until it is over."""
-        while not is_over():
+        """Look, and look again when something may have happened, until it is over: it was ended, or nothing more is to
+        be expected in any of the directories."""
+        while not is_over() and not all(post.over for post in self._posts):
             pause = min(post.work() for post in self._posts)
             poller = select.poll()
             for post in self._posts:
-                if post.fd >= 0:
-                    poller.register(post.fd, select.POLLIN)
+                for fd in post.fds:
+                    poller.register(fd, select.POLLIN)
             # Short, because a signal's handler only says that it is over.
             poller.poll(min(pause, 0.5) * 1000)
 
@@ -42,8 +43,12 @@ class _Post:
         self._due = 0.0  # when something that was seen will have rested
 
     @property
-    def fd(self) -> int:
-        return self._wake.fd
+    def fds(self) -> list[int]:
+        return [fd for fd in (self._wake.fd, self._watching.results) if fd >= 0]
+
+    @property
+    def over(self) -> str:
+        return self._watching.over
 
     def work(self) -> float:
         """Look if there is a reason to; the seconds until there is one even if nothing happens."""
@@ -57,6 +62,7 @@ class _Post:
             moved = {f"{change.directory}/{change.name}" for change in changes if change.moved}
             named = {f"{change.directory}/{change.name}" for change in changes}
             self._look({change.directory for change in changes}, moved, named)
+        self._watching.attend()
         return max(0.0, min(self._everything, self._due) - time.monotonic())
 
     def _look(self, changed: set[str] | None, moved: set[str] | tuple[str, ...], named: set[str] | None = None) -> None:

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,13 +22,19 @@ from paddock.evaluate.look import Look
 from paddock.evaluate.metadata import step_for
 from paddock.evaluate.origin import open_origin
 from paddock.evaluate.pin import unpin
+from paddock.evaluate.policy.rules import PLAIN, Rules
+from paddock.evaluate.policy.standing import Group, Standing
+from paddock.evaluate.policy.steward import Plan, Steward
+from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
 from paddock.evaluate.scan import Scan
+from paddock.evaluate.series import series_of
 from paddock.evaluate.settling import Mark, Settling, mark_of
 from paddock.evaluate.upkeep import REPAIR_SECONDS, Upkeep, me
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.submission import submit_all
 from paddock.record.layout import Home
 
+NO_PRIORITIES: Mapping[str, int] = {}
 AGAIN_SECONDS = 1.0  # between two looks at one that is not complete, for as long as it is fresh
 FRESH_SECONDS = 60.0
 
@@ -47,6 +53,7 @@ class Options:
     retries: int = 0
     gpus: int = 0
     isolate: bool = False  # start a fresh process for each evaluation, none ahead
+    rules: Rules = PLAIN
 
 
 @dataclass
@@ -64,6 +71,7 @@ class Watching:
     options: Options
     training: Callable[[str], str]  # the training run of a checkpoint's path
     say: Callable[[str], None]
+    trainings: Trainings = NOTHING_KNOWN
     repair_seconds: float = REPAIR_SECONDS
     clock: Callable[[], float] = time.monotonic
     _settling: Settling = field(default_factory=Settling)
@@ -80,6 +88,12 @@ class Watching:
         self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare, self.clock)
         self._origin = open_origin(self.directory, self.options.pattern, recursive=self.options.recursive)
         self._new = {one.name for one in self.options.evaluators if not self._begun(one.name).exists()}
+        rules, names = self.options.rules, [evaluator.name for evaluator in self.options.evaluators]
+        self._steward: Steward | None = None
+        if not rules.are_plain:
+            self._steward = Steward(
+                self.home, self.directory, self.queue, self.ledger, rules, names, self.trainings, self.say
+            )
 
     @property
     def directories(self) -> set[str]:
@@ -107,8 +121,13 @@ class Watching:
         if self._new and found.sure:
             self._begin(found)
         self._note_gone(found)
-        for path in sorted(found.touched | (self._candidates.keys() & found.paths)):
-            self._consider(path, now, path in moved)
+        paths = sorted(found.touched | (self._candidates.keys() & found.paths))
+        ready = (here for path in paths if (here := self._consider(path, now, path in moved)))
+        if self._steward is None:
+            for here in ready:
+                self._take([here])
+        else:  # which of them are evaluated depends on all that came
+            self._take(list(ready))
         self._mend(found, now, changed is None)
         dues = [candidate.due for candidate in self._candidates.values() if candidate.due is not None]
         dues += self._upkeep.dues
@@ -125,6 +144,31 @@ class Watching:
             if not resting or self.clock() >= end:
                 return
             time.sleep(max(0.01, min(resting) - self.clock()))
+
+    def attend(self) -> None:
+        """Do what follows from the evaluations so far, by the rules that were given; cheap when nothing is new."""
+        if self._steward is None:
+            return
+        settling = sum(one.judgement.complete and one.due is not None for one in self._candidates.values())
+        late = self._steward.attend(settling)
+        if late:
+            self._submit(late)
+        if self._steward.wants_look:
+            self.look()
+
+    @property
+    def over(self) -> str:
+        """Why nothing more is to be expected here; "" while something is."""
+        return self._steward.over if self._steward is not None else ""
+
+    @property
+    def results(self) -> int:
+        """A descriptor that is readable when `attend` has something to do; -1 where nobody tells."""
+        return self._steward.fd if self._steward is not None else -1
+
+    def close(self) -> None:
+        if self._steward is not None:
+            self._steward.close()
 
     def _begun(self, evaluator: str) -> Path:
         return self.ledger.path / f"begun.{evaluator}"
@@ -147,10 +191,11 @@ class Watching:
         (self.ledger.path / "begun").touch()
         self._new = set()
 
-    def _consider(self, path: str, now: float, moved: bool) -> None:
+    def _consider(self, path: str, now: float, moved: bool) -> Look | None:
+        """What is there, if it is complete and new."""
         here = self._origin.look(path)
         if here is None or self._is_settled(here):
-            return
+            return None
         self._gone.pop(path, None)
         quiet = self.options.quiet
         # What a link that was put there points to may still be written.
@@ -160,8 +205,7 @@ class Watching:
         if due is None and resting < FRESH_SECONDS:
             due = now + AGAIN_SECONDS  # nobody tells what happens deep inside of a directory, or beside it
         self._candidates[path] = Candidate(here, judgement, due)
-        if self._settling.is_ready(here, judgement, now, quiet=quiet):
-            self._take(here)
+        return here if self._settling.is_ready(here, judgement, now, quiet=quiet) else None
 
     def _is_settled(self, here: Look) -> bool:
         """Dealt with, as it is now. A directory to which only something was added is the same checkpoint: an
@@ -174,23 +218,59 @@ class Watching:
             return True
         return False
 
-    def _take(self, here: Look) -> None:
-        content = fingerprint(here)
-        for evaluator in self.options.evaluators:
-            key = self.ledger.key(evaluator.name, content)
-            if key not in self._keys:
-                finding = self._finding(here, evaluator, content, self._pin(here, key), self.training(here.path))
-                again = self._origin.look(here.path)
-                if again is None or mark_of(again) != mark_of(here):
-                    unpin(finding.pin)
-                    return  # it changed under our eyes: the next look sees what it has become
-                self._keys.add(key)
-                if self.ledger.put(finding):
-                    self._submit([finding])
-                else:
-                    self._upkeep.suspect(key)  # another watcher has it; unless it died just then
-        self._settled[here.path] = mark_of(here)
-        self._drop(here.path)
+    def _take(self, ready: Sequence[Look]) -> None:
+        new: dict[str, tuple[Look, Evaluator, str]] = {}
+        for here in ready:
+            content = fingerprint(here)
+            for evaluator in self.options.evaluators:
+                key = self.ledger.key(evaluator.name, content)
+                if key not in self._keys:
+                    new.setdefault(key, (here, evaluator, content))
+        changed = self._enter(new)
+        for here in ready:
+            if here.path not in changed:
+                self._settled[here.path] = mark_of(here)
+                self._drop(here.path)
+
+    def _enter(self, new: Mapping[str, tuple[Look, Evaluator, str]]) -> set[str]:
+        """Into the ledger, each as is planned; the paths of what changed under our eyes: the next look sees what they
+        have become."""
+        plan = self._plan(new)
+        changed: set[str] = set()
+        for key in plan.order:
+            here, evaluator, content = new[key]
+            pinned = "" if key in plan.skip else self._pin(here, key)
+            finding = self._finding(here, evaluator, content, pinned, self.training(here.path))
+            again = self._origin.look(here.path)
+            if again is None or mark_of(again) != mark_of(here):
+                unpin(finding.pin)
+                changed.add(here.path)
+                continue
+            self._keys.add(key)
+            if key in plan.skip:
+                if self.ledger.skip(finding, plan.skip[key]):
+                    self.say(f"skipped {finding.path}: {plan.skip[key]}")
+            elif self.ledger.put(finding):
+                self._submit([finding], plan.priorities)
+            else:
+                self._upkeep.suspect(key)  # another watcher has it; unless it died just then
+        if self._steward is not None:
+            self._steward.withdraw(plan)
+        return changed
+
+    def _plan(self, new: Mapping[str, tuple[Look, Evaluator, str]]) -> Plan:
+        if self._steward is None:
+            return Plan(list(new))
+        now = round(time.time(), 6)
+        return self._steward.plan(
+            [
+                (
+                    Group(series_of(here.path), evaluator.name),
+                    Standing(key, step_for(here, self.options.step_rule), here.path, now),
+                )
+                for key, (here, evaluator, _) in new.items()
+            ]
+        )
 
     def _drop(self, path: str) -> None:
         self._candidates.pop(path, None)
@@ -229,8 +309,9 @@ class Watching:
             found=round(time.time(), 6),
         )
 
-    def _submit(self, findings: Sequence[Finding]) -> None:
-        submit_all([self._task(finding) for finding in findings], queue=self.queue.path, home=self.home)
+    def _submit(self, findings: Sequence[Finding], priorities: Mapping[str, int] = NO_PRIORITIES) -> None:
+        tasks = [self._task(finding) | {"priority": priorities.get(finding.key, 0)} for finding in findings]
+        submit_all(tasks, queue=self.queue.path, home=self.home)
         for finding in findings:
             self.ledger.mark_submitted(finding.key)
             self._upkeep.clear(finding.key)

@@ -24,7 +24,7 @@ from paddock.queue.task import Task, TaskFile, read, render
 from paddock.record.layout import Home
 
 SENTINEL = ".paddock-queue"
-_ASIDE = ".submit"
+ASIDE = ".submit"
 _OPEN = 500  # files at once
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE, errno.EIO, errno.ETIMEDOUT}  # they may pass
 _AWAY = {errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENODEV, errno.ENOTCONN, errno.EHOSTDOWN}
@@ -80,7 +80,7 @@ class DirectoryQueue:
                     f"{self.path} is no queue: it holds {', '.join(found[:3])}.", hint="Name a new or empty directory."
                 )
         try:
-            for directory in (*map(self.directory, (*STATES, lifecycle.CANCELLED)), self.workers, self.path / _ASIDE):
+            for directory in (*map(self.directory, (*STATES, lifecycle.CANCELLED)), self.workers, self.path / ASIDE):
                 directory.mkdir(parents=True, exist_ok=True)
             sentinel = self.path / SENTINEL
             if not sentinel.exists():
@@ -168,7 +168,7 @@ class DirectoryQueue:
 
     def _write_aside(self, tasks: Sequence[Task], written: _Aside) -> None:
         """On the disk, but not in the queue yet."""
-        aside = self.path / _ASIDE
+        aside = self.path / ASIDE
         descriptors: list[int] = []
         try:
             for task in tasks:
@@ -183,7 +183,7 @@ class DirectoryQueue:
 
     def place_copy(self, data: bytes, at: Place) -> None:
         """A task's file from elsewhere: whole and on the disk before it has its name."""
-        temporary = self.path / _ASIDE / f"{at.id}.{secrets.token_hex(3)}"
+        temporary = self.path / ASIDE / f"{at.id}.{secrets.token_hex(3)}"
         descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
         try:
             try:
@@ -264,7 +264,7 @@ class DirectoryQueue:
 
     def _copy(self, place: Place) -> int:
         """Put a file of our own in the place of one that we may read and rename, but not write."""
-        aside = f"{self.path}/{_ASIDE}/{place.id}.{secrets.token_hex(3)}"
+        aside = f"{self.path}/{ASIDE}/{place.id}.{secrets.token_hex(3)}"
         descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
             files.write_all(descriptor, files.read_from(self.file(place), 0))

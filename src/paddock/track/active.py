@@ -129,6 +129,10 @@ def save(glob_str: Any, base_path: Any = None, policy: str = "live") -> list[str
     return require("save()").save(glob_str, base_path, policy)
 
 
+def should_stop() -> str:
+    return require("should_stop()").should_stop()
+
+
 def finish(exit_code: int | None = None, quiet: bool | None = None) -> None:
     """End the current run; nothing to do when there is none."""
     if _current is not None:

@@ -54,6 +54,9 @@ class DisabledRun(Run):
     def use_artifact(self, artifact: Any, type: str | None = None) -> Any:
         return artifact
 
+    def should_stop(self) -> str:
+        return ""
+
     def _finish(self, ending: Ending) -> None:
         from paddock.track import active
 

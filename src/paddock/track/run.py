@@ -22,6 +22,7 @@ from paddock.track.output import Output
 from paddock.track.recorder import Recorder
 from paddock.track.settable import Settable, Summary
 from paddock.track.shape import Metric, WandbShape
+from paddock.track.stopping import StopSign
 from paddock.track.values import as_number, row_value, sort
 
 
@@ -44,6 +45,7 @@ class Run(WandbShape, Recorder):
         self._rank, self._attempt = rank, attempt
         self._output: Output | None = None
         self._hooks: Hooks | None = None
+        self._stop = StopSign(directory, attempt)
         self._at_finish: list[Callable[[], None]] = []
         self._config = Settable(dict(facts.get("config") or {}), self._config_changed)
         self._summary = Summary({}, lambda values: self._set("summary", values), self._last_values)
@@ -278,6 +280,11 @@ class Run(WandbShape, Recorder):
         """The code is kept anyway; here so that scripts written for wandb run."""
 
     # How it ends
+
+    def should_stop(self) -> str:
+        """Why the training is to end, when somebody has asked for it (`paddock watch --patience`); else "", which is
+        false. Costs nothing in a loop: the disk is looked at every two seconds."""
+        return self._stop.why()
 
     def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
         self._finish(by_exit(exit_code))
