@@ -286,6 +286,8 @@ def test_when_the_guard_is_killed_its_tasks_are_found_by_their_token(yard: Yard,
     leaf = yard.leaf()
     family = below(yard.guard.pid)
     assert leaf.identity in {one.identity for one in family}
+    if cgroups:
+        until(lambda: (group := cgroup.existing(key)) is not None and leaf.pid in group.members())
     os.kill(yard.guard.pid, signal.SIGKILL)
     yard.wait(GuardDied)
     yard.sh("nobody runs this", "true")
@@ -293,6 +295,34 @@ def test_when_the_guard_is_killed_its_tasks_are_found_by_their_token(yard: Yard,
     assert process.kill_marked(key) >= 2  # the shell and the leaf
     assert not any(lives(one) for one in family)
     assert cgroup.existing(key) is None
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_a_task_that_stays_is_moved_into_its_group_with_all_it_has_started(
+    yard: Yard, cgroups: bool, escape: str
+) -> None:
+    if not cgroups:
+        pytest.skip("there is none, then")
+    key = f"{yard.directory.name}~w{os.getpid()}.2"
+    yard.sh(key, f"{ESCAPES[escape]}; {STAY}")
+    leaf = yard.leaf()
+    until(lambda: (group := cgroup.existing(key)) is not None and leaf.pid in group.members())
+    group = cgroup.existing(key)
+    assert group is not None
+    until(lambda: {one.pid for one in below(yard.guard.pid)} == set(group.members()))
+    yard.guard.kill(key, 0)
+    yard.wait(Exited, key)
+    assert not lives(leaf)
+    until(lambda: cgroup.existing(key) is None)
+
+
+def test_a_task_that_is_killed_while_it_is_moved_leaves_nothing(yard: Yard) -> None:
+    for n in range(12):
+        yard.sh(f"a{n}", f"{STAY} & setsid {STAY} & {STAY}")
+        time.sleep(0.045 + n / 1000)
+        yard.guard.kill(f"a{n}", 0)
+        yard.wait(Exited, f"a{n}")
+    assert below(yard.guard.pid) == []
 
 
 def test_signals_to_the_guard_do_not_end_it(yard: Yard) -> None:

@@ -33,10 +33,11 @@ class Guarded:
     leader: Process
     timeout: float
     grace: float
-    group: cgroup.Cgroup | None
     floor: int  # KiB; the kernel says at least this as the peak memory of whatever the guard started
     began: float
     waits: bool = False  # it was started ahead, and is no task yet
+    group: cgroup.Cgroup | None = None  # from when it has lived for a moment: grouping.py
+    gathered: bool = False  # all of it is in its group
     phase: Phase = Phase.RUNNING
     how: str = "itself"
     deadline: float = 0.0  # of the grace; when killing, of our patience
@@ -68,7 +69,7 @@ class Guarded:
             "status": int(self.status),
             "how": self.how,
             "seconds": (self.ended or time.monotonic()) - self.began,
-            "max_rss": (self.group.peak_memory() if self.group is not None else 0) or peak,
+            "max_rss": max(peak, self.group.peak_memory() if self.group is not None else 0),
             "user": usage.ru_utime if usage is not None else 0.0,
             "system": usage.ru_stime if usage is not None else 0.0,
             "reason": reason,
@@ -105,6 +106,11 @@ class Lineage:
         found = [member for member in process.tree(roots, processes) if member.identity not in self._hopeless]
         task.known = {member.identity for member in found}
         return found
+
+    def outside(self, task: Guarded, group: cgroup.Cgroup) -> list[int]:
+        """The processes of a running task that are not in its control group yet."""
+        found = process.below([task.leader.pid, *(orphan.pid for orphan in self.left(task))])
+        return [pid for pid in found if not group.holds(pid)]
 
     def owner(self, orphan: Process) -> str | None:
         """The task of an orphan; None when it may be of several, "" when it can be of none that runs."""

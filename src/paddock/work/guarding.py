@@ -21,9 +21,11 @@ import sys
 import threading
 import time
 import warnings
+from functools import partial
 from typing import Any
 
 from paddock.work import cgroup, process
+from paddock.work.grouping import Chore, Grouping
 from paddock.work.guarded import Guarded, Lineage, Phase
 from paddock.work.process import Process
 
@@ -49,11 +51,12 @@ class GuardProcess:
         self.leaving = 0.0  # when we began to leave
         self.outbox: list[bytes] = []
         self.unremoved: list[cgroup.Cgroup] = []
-        self.chores: queue.SimpleQueue[int | bytes] = queue.SimpleQueue()  # close this, write that to stderr
-        self.base = cgroup.usable() if use_cgroups else ""
+        self.chores: queue.SimpleQueue[Chore] = queue.SimpleQueue()  # for the second thread
         self.wake, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+        base = cgroup.usable() if use_cgroups else ""
+        self.grouping = Grouping(base, self.lineage, self.chores, partial(os.write, write, b"g"))
         threading.Thread(target=self._do_chores, daemon=True).start()
 
     # The loop
@@ -112,6 +115,8 @@ class GuardProcess:
                 pause = min(pause, task.deadline - now)
             elif task.timeout > 0 and not task.stopped_at:
                 pause = min(pause, task.began + task.timeout - now)
+            due = self.grouping.due(task)
+            pause = pause if due is None else min(pause, due - now)
         return max(pause, 0.001)
 
     def _may_leave(self) -> bool:
@@ -147,7 +152,7 @@ class GuardProcess:
                 self._log()
             finally:
                 for descriptor in fds:
-                    self.chores.put(descriptor)
+                    self.chores.put(partial(os.close, descriptor))
             if self.leaving:
                 return
 
@@ -190,7 +195,6 @@ class GuardProcess:
 
     def _spawn(self, order: dict[str, Any], fds: array.array[int]) -> None:
         key = order["key"]
-        group = None
         stdin = fds.pop() if order.get("stdin") else -1
         try:
             if self._is_late():
@@ -201,14 +205,10 @@ class GuardProcess:
             argv, env = given["argv"], {**self.env, **given["env"], process.MARKER: key}
             if not argv:
                 raise ValueError("the command is empty")
-            group = cgroup.make(self.base, key) if self.base else None
-            command = group.enter(argv) if group is not None else argv
             began = time.monotonic()
-            pid = process.spawn(command, env, output, stdin)
+            pid = process.spawn(argv, env, output, stdin)
             floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         except Exception as error:
-            if group is not None:
-                group.remove()
             reason = f"The task cannot be started: {error}."[:1000]
             self._tell({"is": "exited", "key": key, "status": _NOT_STARTED, "how": "itself", "reason": reason})
             return
@@ -216,7 +216,7 @@ class GuardProcess:
             if stdin >= 0:
                 os.close(stdin)  # a socket: it waits for no disk, and the process alone is to have this end
         leader = process.look(pid) or Process(pid, 0, os.getpid(), pid, "Z", 1)
-        task = Guarded(key, leader, order["timeout"], order["grace"], group, floor, began, waits=stdin >= 0)
+        task = Guarded(key, leader, order["timeout"], order["grace"], floor, began, waits=stdin >= 0)
         self.tasks[key] = self.leaders[pid] = task
         if self.starts:
             self._tell({"is": "started", "key": key, "pid": pid, "start": str(leader.start)})
@@ -247,6 +247,8 @@ class GuardProcess:
                 self._terminate(task, min(task.grace, LEFTOVER_GRACE), task.how)
             elif task.timeout > 0 and not task.stopped_at and now >= task.began + task.timeout:
                 self._terminate(task, task.grace, "timed out")
+            else:
+                self.grouping.step(task, now)
         elif task.phase is Phase.TERMINATING:
             if now >= task.deadline:
                 self._kill(task, task.how)
@@ -298,6 +300,7 @@ class GuardProcess:
     def _finish(self, task: Guarded, reason: str = "") -> None:
         del self.tasks[task.key]
         self.leaders.pop(task.leader.pid, None)
+        self.grouping.forget(task)
         self._tell(task.report(reason))
         if task.group is not None and not task.group.remove():
             self.unremoved.append(task.group)
@@ -319,7 +322,7 @@ class GuardProcess:
         if task.phase is not Phase.RUNNING or task.stopped_at:
             return
         task.stopped_at = time.monotonic()
-        if task.group is None or not task.group.freeze(True):
+        if task.group is None or not task.gathered or not task.group.freeze(True):
             process.stop(self.lineage.members(task), lambda: self.lineage.members(task))
 
     def _resume(self, task: Guarded) -> None:
@@ -327,7 +330,7 @@ class GuardProcess:
             return
         task.timeout += time.monotonic() - task.stopped_at if task.timeout > 0 else 0.0
         task.stopped_at = 0.0
-        if task.group is None or not task.group.freeze(False):
+        if task.group is None or not task.gathered or not task.group.freeze(False):
             for member in self.lineage.members(task):
                 process.send(member, signal.SIGCONT)
 
@@ -337,15 +340,12 @@ class GuardProcess:
         while True:
             chore = self.chores.get()
             try:
-                if isinstance(chore, int):
-                    os.close(chore)
-                else:
-                    os.write(2, chore)
+                chore()
             except OSError:
                 pass
 
     def _log(self) -> None:
-        self.chores.put(_failure())
+        self.chores.put(partial(os.write, 2, _failure()))
 
 
 def boot_time() -> float:

@@ -114,7 +114,7 @@ def test_many_tasks_that_wait_for_the_same_are_one_check(home, queue, start, tmp
 def test_a_task_can_be_moved_or_removed_while_its_check_runs(home, queue, start, tmp_path, to: str) -> None:
     task = put(home, "echo ran", chk=f"echo $$ >> {tmp_path}/pid; sleep 1000")
     worker = start()
-    until(lambda: state(queue, task) == CHECKING and (tmp_path / "pid").exists())
+    until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
     pid = (tmp_path / "pid").read_text().split()[0]
     (name,) = os.listdir(queue.directory(CHECKING))
     if to == "gone":
