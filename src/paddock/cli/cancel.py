@@ -38,11 +38,8 @@ the success of a cancelled one fail.
 @click.option("--timeout", default="60s", show_default=True, metavar="TIME", help="Wait no longer than this.")
 def cancel(
     session: Session,
-    words: tuple[str, ...],
+    selection: Selection,
     queue: str | None,
-    regex: str | None,
-    states: tuple[str, ...],
-    everything: bool,
     yes: bool,
     no_wait: bool,
     timeout: str,
@@ -50,7 +47,7 @@ def cancel(
     seconds = parse_seconds(timeout)
     found = open_to_change(session, queue)
     warn = functools.partial(_warn, session, found)
-    done = obey(session, found, CANCEL, Selection(words, regex, states, everything), yes=yes, warn=warn)
+    done = obey(session, found, CANCEL, selection, yes=yes, warn=warn)
     owned = [one.step.after for one in done if one.step.after is not None]
     left = cancelling.wait_until_over(
         found, owned, 0.0 if no_wait else seconds, functools.partial(_end_what_is_left, session, found)

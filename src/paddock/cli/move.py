@@ -29,15 +29,12 @@ disk.
 @click.option("--to", "target", required=True, metavar="NAME|PATH", help="The queue that they go to; made if missing.")
 def move(
     session: Session,
-    words: tuple[str, ...],
+    selection: Selection,
     queue: str | None,
-    regex: str | None,
-    states: tuple[str, ...],
-    everything: bool,
     yes: bool,
     target: str,
 ) -> None:
-    source, selection = open_to_change(session, queue), Selection(words, regex, states, everything)
+    source = open_to_change(session, queue)
     there = find_queue(target, session.home)
     entries = chosen(session, source, selection, MOVABLE)
     if there.exists() and there.path.samefile(source.path):

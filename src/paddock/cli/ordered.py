@@ -31,15 +31,12 @@ def order_verb(name: str, about: str, order: str, key: str, said: str) -> click.
     @selection_options
     def call(
         session: Session,
-        words: tuple[str, ...],
+        selection: Selection,
         queue: str | None,
-        regex: str | None,
-        states: tuple[str, ...],
-        everything: bool,
         yes: bool,
     ) -> None:
         found = open_to_change(session, queue)
-        done = obey(session, found, order, Selection(words, regex, states, everything), yes=yes)
+        done = obey(session, found, order, selection, yes=yes)
         tell(session, done, key, said)
 
     return call

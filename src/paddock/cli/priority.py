@@ -28,15 +28,12 @@ The same as `mv` of queued/TASK to queued/TASK@10.
 def priority(
     session: Session,
     number: int,
-    words: tuple[str, ...],
+    selection: Selection,
     queue: str | None,
-    regex: str | None,
-    states: tuple[str, ...],
-    everything: bool,
     yes: bool,
 ) -> None:
     if abs(number) > MOST:
         raise UsageError(f"{number} is too large for a priority.", hint=f"It goes from -{MOST} to {MOST}.")
     found = open_to_change(session, queue)
-    done = obey(session, found, PRIORITY, Selection(words, regex, states, everything), yes=yes, priority=number)
+    done = obey(session, found, PRIORITY, selection, yes=yes, priority=number)
     tell(session, done, "priority", f"priority {number}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -30,20 +31,39 @@ def queue_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for decorate in reversed(
-        (
-            click.argument("words", nargs=-1, metavar="[TASK]..."),
-            queue_option,
-            click.option("--regex", metavar="RE", help="Tasks whose name or command fits."),
-            click.option(
-                "--state", "states", multiple=True, type=click.Choice(STATES), help="Tasks in this state; repeatable."
-            ),
-            click.option("-a", "--all", "everything", is_flag=True, help="All tasks that this can be done to."),
-            click.option("-y", "--yes", is_flag=True, help="Do not ask."),
-        )
-    ):
-        function = decorate(function)
-    return function
+    """Which tasks are meant, and that nobody is to be asked: `selection`, `queue` and `yes`."""
+    return selecting("All tasks that this can be done to.")(
+        click.option("-y", "--yes", is_flag=True, help="Do not ask.")(function)
+    )
+
+
+def selecting(everything: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options that say which tasks are meant, which the verb gets as one `selection`; and `queue`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, words: Any, regex: Any, states: Any, everything: bool, **kwargs: Any) -> Any:
+            return function(*args, selection=Selection(words, regex, states, everything), **kwargs)
+
+        found: Callable[..., Any] = call
+        for option in reversed(
+            (
+                click.argument("words", nargs=-1, metavar="[TASK]..."),
+                queue_option,
+                click.option("--regex", metavar="RE", help="Tasks whose name or command fits."),
+                click.option(
+                    *("--state", "states"),
+                    multiple=True,
+                    type=click.Choice(STATES),
+                    help="Tasks in this state; repeatable.",
+                ),
+                click.option("-a", "--all", "everything", is_flag=True, help=everything),
+            )
+        ):
+            found = option(found)
+        return found
+
+    return decorate
 
 
 def open_queue(session: Session, name: str | None) -> DirectoryQueue:

@@ -7,11 +7,11 @@ import sys
 import click
 
 from paddock.cli.command import Session, verb
-from paddock.cli.queued import STATE_STYLES, chosen, open_queue, queue_name, queue_option
+from paddock.cli.queued import STATE_STYLES, chosen, open_queue, queue_name, selecting
 from paddock.compare.text import many
 from paddock.errors import TaskFailed, TimedOut
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, PAUSED, QUEUED, STATES
+from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, PAUSED, QUEUED
 from paddock.queue.over import GONE, wait_until_over
 from paddock.queue.roster import ALIVE, workers
 from paddock.queue.selection import Selection
@@ -32,25 +32,18 @@ The exit code is 0 when all are done, 10 when one failed or was cancelled, 11 wh
 
 
 @verb("wait", help=_HELP)
-@click.argument("words", nargs=-1, metavar="[TASK]...")
-@queue_option
-@click.option("--regex", metavar="RE", help="Tasks whose name or command fits.")
-@click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Tasks in this state; repeatable.")
-@click.option("-a", "--all", "everything", is_flag=True, help="All tasks that are not over; so without a selection.")
+@selecting("All tasks that are not over; so without a selection.")
 @click.option("--timeout", metavar="TIME", help="Wait no longer than 90s, 2h, 1d.")
 def wait(
     session: Session,
-    words: tuple[str, ...],
+    selection: Selection,
     queue: str | None,
-    regex: str | None,
-    states: tuple[str, ...],
-    everything: bool,
     timeout: str | None,
 ) -> None:
     out = session.out
     seconds = parse_seconds(timeout) if timeout is not None else None
     found = open_queue(session, queue)
-    entries = _chosen(session, found, Selection(words, regex, states, everything))
+    entries = _chosen(session, found, selection)
     # Read now: a cancelled task has no file any more. A hundred thousand are not told by name.
     titles = {entry.id: entry.title if len(entries) <= _NAMED else "" for entry in entries}
     _warn(session, found, entries)
