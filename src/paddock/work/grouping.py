@@ -33,6 +33,8 @@ class Grouping:
         """When it is to be looked at for this, if ever."""
         if not self._base or task.gathered or task.is_over or task.stopped_at or task.phase is not Phase.RUNNING:
             return None
+        if task.waits:  # it has no name yet by which others could find its group
+            return None
         return None if task.key in self._moving else task.began + AFTER_SECONDS
 
     def step(self, task: Guarded, now: float) -> None:

@@ -8,7 +8,6 @@ time: when the worker says so, when the worker is gone, when the worker's lease 
 from __future__ import annotations
 
 import array
-import fcntl
 import gc
 import json
 import os
@@ -24,7 +23,7 @@ import warnings
 from functools import partial
 from typing import Any
 
-from paddock.work import cgroup, process
+from paddock.work import cgroup, descriptors, process
 from paddock.work.grouping import Chore, Grouping
 from paddock.work.guarded import Guarded, Lineage, Phase
 from paddock.work.process import Process
@@ -366,7 +365,7 @@ def run(channel: socket.socket, fence: float, use_cgroups: bool, env: dict[str, 
         process.adopt_orphans()
         for name in _IGNORED:
             signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_IGN)
-        guard = GuardProcess(_keep_only(channel), fence, use_cgroups, env, starts)
+        guard = GuardProcess(descriptors.keep_only(channel), fence, use_cgroups, env, starts)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         guard.serve()
     except BaseException:
@@ -386,23 +385,3 @@ def _failure() -> bytes:
         where.append(f"{trace.tb_frame.f_code.co_name}:{trace.tb_lineno}")
         trace = trace.tb_next
     return f"paddock guard: {' > '.join(where)}: {error!r}\n".encode("utf-8", "replace")
-
-
-def _keep_only(channel: socket.socket) -> socket.socket:
-    """Close all of the worker's descriptors but this and stderr. Who began without stdio may have it down there."""
-    kept = fcntl.fcntl(channel.fileno(), fcntl.F_DUPFD_CLOEXEC, 3)
-    null = os.open("/dev/null", os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
-    try:
-        if channel.fileno() == 2 or null == 2:
-            os.dup2(null, 2)
-        fcntl.fcntl(2, fcntl.F_GETFD)
-    except OSError:
-        os.dup2(null, 2)
-    highest = max(int(name) for name in os.listdir("/proc/self/fd"))
-    os.closerange(3, kept)
-    os.closerange(kept + 1, highest + 1)
-    channel.detach()
-    sys.stdin = sys.stdout = sys.stderr = None
-    return socket.socket(fileno=kept)
