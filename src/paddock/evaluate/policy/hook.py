@@ -51,7 +51,6 @@ class Hook:
             process.stdin.close()
         if mine:
             self._running[key] = process
-            self._say(f"new best {words['path']}: {words['metric']} = {words['value']}")
         else:
             process.wait()
 
