@@ -146,8 +146,15 @@ def _write_facts(root: str, task: Task, *, new: bool) -> int:
 
 def _plain(value: object) -> object:
     """Most values need no look: this is done for every task."""
-    simple = value is None or value == {} or (type(value) is str and value.isascii())
-    return value if simple else wire.plain(value).value
+    return value if _is_simple(value) else wire.plain(value).value
+
+
+def _is_simple(value: object) -> bool:
+    if type(value) is str:
+        return value.isascii()
+    if type(value) is list:
+        return all(type(item) is str and item.isascii() for item in value)
+    return value is None or value == {}
 
 
 _oom_kills_seen = (-1e9, -1)
