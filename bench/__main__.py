@@ -20,7 +20,8 @@ from bench.report import Line, Results, cell, print_lines, print_table
 from bench.system import System, all_systems
 
 QUEUE_CASES = ("queue", "latency", "submit", "backlog", "idle")
-CASES = ("imports", "log", "pack", "kill", "read", "listing", "export", "growth", *QUEUE_CASES)
+WATCH_CASES = ("watch", "watch_idle")
+CASES = ("imports", "log", "pack", "kill", "read", "listing", "export", "growth", *QUEUE_CASES, *WATCH_CASES)
 PACE_TURNS = 200_000
 RESULTS = Path(__file__).parent / "results"
 
