@@ -1,4 +1,4 @@
-"""assayer's way, which is a hundred lines on RQ: a job that looks at a directory, sleeps, and enqueues itself again; one
+"""assayer's way, a hundred lines on RQ: a job that looks at a directory, sleeps, and enqueues itself again; one
 worker for these jobs, five for the evaluations; a real Redis."""
 
 from __future__ import annotations

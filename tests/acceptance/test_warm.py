@@ -17,6 +17,7 @@ from paddock.evaluate.ledger import Ledger, Result
 from paddock.queue.directory import find_queue
 from paddock.queue.lifecycle import ACTIVE
 from paddock.record.layout import Home
+from tests.conftest import read_directory
 from tests.waiting import until
 
 # Every import is noted with the process and the program that did it: spare.py ahead, call.py for one evaluation alone.
@@ -270,3 +271,25 @@ def test_those_that_wait_end_when_worker_and_guard_are_killed(place: Place) -> N
 
 def children(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_an_evaluator_that_begins_a_run_while_it_is_imported_is_not_kept_ready(place: Place) -> None:
+    """That run has to be the evaluation's own."""
+    (place.cwd / "helper.py").write_text("import paddock\npaddock.init(name='mine')\nscale = 1\n")
+    place.watch()
+    place.save("step=1.pt")
+    assert place.score("step=1.pt")["pid"] == place.imported("call.py")[-1]
+    runs = place.program("ls", "--json").json["runs"]
+    assert sorted(run["job_type"] for run in runs) == ["eval", "train"]
+
+
+def test_the_code_of_an_evaluation_is_that_of_the_evaluator(place: Place) -> None:
+    place.watch()
+    place.waiting()
+    place.save("step=1.pt")
+    place.score("step=1.pt")
+    until(lambda: find_queue("evaluation", place.home).list(["done"]).places)
+    (run,) = place.runs()
+    (record,) = read_directory(place.home.run(run["id"]).path).records["code"]
+    code = record["code"]
+    assert (code["root"], code["script"], code["files"]) == (str(place.cwd), "metrics.py", 2)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.errors import HomeError, PaddockError
-from paddock.evaluate import content, results, training
+from paddock.evaluate import code, content, results, training
 from paddock.evaluate.evaluator import load
 from paddock.evaluate.ledger import DONE, FAILED, MISSED, VOID, Finding, Ledger, Result
 from paddock.evaluate.pin import unpin
@@ -38,6 +38,7 @@ def run(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--check"]:
+        os.environ["PADDOCK_MODE"] = "disabled"  # it is no evaluation, and nobody's run
         load(arguments[1])
         return 0
     ledger, key = Ledger(Path(arguments[0])), arguments[1]
@@ -59,8 +60,10 @@ def main(arguments: list[str]) -> int:
 def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
     from paddock.track.start import init
 
+    code.declare(finding.call.get("function", ""))
     config = {"checkpoint": finding.path, "step": finding.step, "evaluator": finding.evaluator}
-    run = init(job_type="eval", config=config, parent=finding.run or None)
+    run = init(job_type="eval", config=config, parent=finding.run or None, settings=code.for_init())
+    code.tell(run)
     started = time.time()
     try:
         found = _call_on_content(ledger, finding, path, run.path)

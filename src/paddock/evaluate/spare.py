@@ -7,7 +7,6 @@ not fit, it becomes the task's ordinary command, which imports everything anew.
 
 from __future__ import annotations
 
-import gc
 import os
 import select
 import shlex
@@ -16,13 +15,15 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from paddock.evaluate import call
+from paddock.evaluate import call, code
 from paddock.evaluate.evaluator import load, ready
 from paddock.evaluate.sources import Sources
 from paddock.queue import handover
 from paddock.queue.handover import Handover
 from paddock.record.filesystem import is_local
+from paddock.record.layout import Home
 from paddock.record.wake import Wake
+from paddock.track import active, start
 
 POLL_SECONDS = 2.0  # between two looks at the files, where the kernel does not tell that one was changed
 _EARLY_BYTES = 1 << 20  # of what was printed while the evaluator was imported
@@ -33,14 +34,9 @@ def prepare(spec: str) -> list[str]:
     channel, early = _own_stdin(), _own_output()
     sources = Sources()
     try:
-        import paddock.track.start  # noqa: F401
-
-        with sources.noting():
-            if spec:
-                ready[spec] = load(spec)
+        _import(spec, sources)
     except BaseException:
         _leave(channel, 1)
-    gc.collect()
     _say_ready(channel)
     task, output = _wait(channel, sources)
     arguments = _arguments(task.command)
@@ -49,6 +45,23 @@ def prepare(spec: str) -> list[str]:
         handover.run_instead(task)
     _pass_on(early, output)
     return arguments
+
+
+def _import(spec: str, sources: Sources) -> None:
+    start.rehearse()
+    code.declare(spec)
+    code.take(Home(Path(os.environ["PADDOCK_RUN_HOME"])))
+    if not spec:
+        return
+    os.environ["PADDOCK_MODE"], before = "disabled", os.environ.get("PADDOCK_MODE")
+    with sources.noting():
+        ready[spec] = load(spec)
+    if active.current() is not None:
+        raise RuntimeError("the evaluator begins a run while it is imported, which has to be the evaluation's")
+    if before is None:
+        del os.environ["PADDOCK_MODE"]
+    else:
+        os.environ["PADDOCK_MODE"] = before
 
 
 def _own_stdin() -> socket.socket:
@@ -103,7 +116,7 @@ def _wait(channel: socket.socket, sources: Sources) -> tuple[Handover, int]:
     while True:
         ready = {fd for fd, _ in poller.poll(None if wake.fd >= 0 or not paths else POLL_SECONDS * 1000)}
         if channel.fileno() in ready:
-            wake.close()
+            # The wake stays open: to close it is to wait for the kernel to be done with it, which takes 10 ms and more.
             found = handover.receive(channel)
             if found is None:
                 os._exit(0)

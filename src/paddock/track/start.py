@@ -70,6 +70,13 @@ def init(
     return _init(about | said | {"tags": [str(tag) for tag in tags]}, config, parent)
 
 
+def rehearse() -> None:
+    """What init() asks the system takes longest the first time: have it asked, in a process that may wait now and not
+    later."""
+    load_settings()
+    _user(), _owner(), start_ticks(os.getpid()), boot_id(), oom_kills(), rank_of(os.environ)
+
+
 def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
     running, reinit = active.current(), about.get("reinit")
     if running is not None:

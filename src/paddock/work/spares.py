@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import socket
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from paddock.queue import handover
 from paddock.queue.gang import is_gang
 from paddock.queue.handover import Handover
 from paddock.queue.task import Task
+from paddock.record.layout import Home
 from paddock.work.attempt import Running, exit_text
 from paddock.work.guard import Exited, Guard
 from paddock.work.slots import Demand, Slots, visible
@@ -26,6 +28,9 @@ from paddock.work.slots import Demand, Slots, visible
 EACH, ALL = 2, 4  # how many are kept of a kind, and of all kinds together
 KEEP_SECONDS = 3600.0  # after the last task of a kind that nobody has asked for
 RELOAD_SECONDS = 0.2  # before one that was not up to date is replaced: an editor may not have finished
+# Before another takes the place of one that is a task now. When a process enters its control group no other on this
+# machine can start a process or a thread for 10 to 20 ms, and the task that has just begun is about to.
+AFTER_SECONDS = 0.1
 MOST_SECONDS = 60.0  # between two tries to start what does not start
 _NAME = 64  # characters: a task's token must fit in the place of the spare's
 
@@ -76,10 +81,18 @@ class Spare:
 
 class Spares:
     def __init__(
-        self, guard: Guard, worker: str, most: Slots, wanted: Iterable[Kind], learns: bool, say: Callable[[str], None]
+        self,
+        guard: Guard,
+        home: Home,
+        worker: str,
+        most: Slots,
+        wanted: Iterable[Kind],
+        learns: bool,
+        say: Callable[[str], None],
     ) -> None:
         """`wanted` are kept all the time; when it `learns`, also those of tasks that came."""
-        self._guard, self._worker, self._most, self._learns, self._say = guard, worker, most, learns, say
+        self._home, self._guard, self._worker, self._most, self._say = home, guard, worker, most, say
+        self._learns = learns
         self._kept = {kind: Kept(kind, float("inf")) for kind in wanted}
         self._spares: dict[str, Spare] = {}
         self._count = 0
@@ -109,6 +122,9 @@ class Spares:
                 self._guard.kill(spare.key, 0.0)
                 return False
             self._guard.hand(spare.key, running.key, timeout, grace)
+        kept = self._kept.get(spare.kind)
+        if kept is not None:
+            kept.again = max(kept.again, time.monotonic() + AFTER_SECONDS)
         return True
 
     def work(self, free: Slots, now: float) -> None:
@@ -173,7 +189,7 @@ class Spares:
             return None
         self._count += 1
         key = f"spare-{self._count}".ljust(_NAME, "-") + f"~{self._worker}.0"
-        env = dict(kind.env)
+        env = {**dict(kind.env), "PADDOCK_RUN_HOME": str(self._home.path)}
         devices = visible(Demand(kind.gpus), gpus, self._most.tasks)
         if devices is not None:
             env["CUDA_VISIBLE_DEVICES"] = devices

@@ -59,7 +59,7 @@ class Starting:
         self.began = time.monotonic()
         self._trouble = -1e9  # when a disk refused
         self.gangs = Gangs(self)
-        self.spares = Spares(guard, worker, options.slots, options.warm, options.persist, say)
+        self.spares = Spares(guard, home, worker, options.slots, options.warm, options.persist, say)
 
     @property
     def time(self) -> float:

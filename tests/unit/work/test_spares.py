@@ -53,7 +53,7 @@ class Shop:
 
     def spares(self, *kinds: Kind, learns: bool = False, slots: Slots = FREE) -> Spares:
         worker = f"box-{len(self.made) + 1}-aa"
-        self.made.append(Spares(self.bench.guard, worker, slots, kinds, learns, self.said.append))
+        self.made.append(Spares(self.bench.guard, self.home, worker, slots, kinds, learns, self.said.append))
         return self.made[-1]
 
     def kind(self, script: str = WAITS, gpus: int = 0) -> Kind:
