@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from paddock import errors
     from paddock.compare.table import run_view, runs
     from paddock.errors import CommError, Error, PaddockError, UsageError
+    from paddock.evaluate.checkpoints import checkpoints
+    from paddock.evaluate.handle import watch
+    from paddock.evaluate.marker import checkpoint_done
     from paddock.queue.submission import submit
     from paddock.track import media as data_types
     from paddock.track import plot
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
         should_stop,
         use_artifact,
         use_model,
-        watch,
     )
     from paddock.track.artifact import Artifact
     from paddock.track.media import Audio, Histogram, Html, Image, Molecule, Object3D, Plotly, Table, Video
@@ -89,6 +91,8 @@ __all__ = [
     "Video",
     "__version__",
     "alert",
+    "checkpoint_done",
+    "checkpoints",
     "config",
     "data_types",
     "define_metric",
@@ -147,6 +151,8 @@ _HOMES = {
     "Table": "paddock.track.media",
     "UsageError": "paddock.errors",
     "Video": "paddock.track.media",
+    "checkpoint_done": "paddock.evaluate.marker",
+    "checkpoints": "paddock.evaluate.checkpoints",
     "init": "paddock.track.start",
     "join": "paddock.track.shape",
     "run_view": "paddock.compare.table",
@@ -159,6 +165,7 @@ _HOMES = {
     "termwarn": "paddock.track.shape",
     "unwatch": "paddock.track.shape",
     "util": "paddock.track.shape",
+    "watch": "paddock.evaluate.handle",
 }
 _MODULES = {  # public names that are modules
     "data_types": "paddock.track.media",

@@ -40,7 +40,9 @@ it keeps the watches of the [[watch]] tables in paddock.toml.
 @watch_options
 @click.option("--detach", is_flag=True, help="Go on in the background, with a log of its own.")
 @click.option("--once", is_flag=True, help="Submit what is complete now, and leave.")
-def watch(session: Session, detach: bool, once: bool, **given: Any) -> None:
+@click.option("--plain", is_flag=True, help="Lines as they come, instead of the live view.")
+@click.option("--until-eof", is_flag=True, help="When stdin is closed, see to what is there, and end.")
+def watch(session: Session, detach: bool, once: bool, plain: bool, until_eof: bool, **given: Any) -> None:
     home = source(session.home_option).home
     plans = [make_plan(session, home, one) for one in _asked(given)]
     if once:
@@ -48,7 +50,7 @@ def watch(session: Session, detach: bool, once: bool, **given: Any) -> None:
     elif detach:
         _detach(session, home, plans)
     else:
-        Keeping(session, home, plans).keep()
+        Keeping(session, home, plans).keep(plain=plain, until_eof=until_eof)
 
 
 def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from types import FrameType
@@ -10,7 +13,10 @@ from types import FrameType
 from paddock import settings
 from paddock.cli.command import Session
 from paddock.cli.watch_crew import Crew
+from paddock.cli.watch_follow import Follow, View
 from paddock.cli.watch_plan import Plan
+from paddock.cli.watch_view import Plain, choose
+from paddock.cli.watched import near
 from paddock.compare.text import many
 from paddock.evaluate.account import PENDING, RUNNING, Account, counts, tasks
 from paddock.evaluate.again import restore
@@ -25,55 +31,71 @@ _LOOK_SECONDS = 1.0  # between two looks at what is left
 class Keeping:
     def __init__(self, session: Session, home: Home, plans: Sequence[Plan], log: str = "") -> None:
         self._session, self._home, self._plans, self._log = session, home, plans, log
+        self._view: View = Plain(session.out)
         self._watches = [one for plan in plans for one in plan.watches(home, self._tell)]
         for one in self._watches:
             restore(one)
         self._crew = Crew(home, plans, self._tell)
         self._signals = 0
+        self._closed = False  # whoever started us has gone
         self._looked = 0.0
 
     def look_once(self) -> None:
         for watching in self._watches:
             watching.look_until_settled()
-            watching.attend()
-            watching.close()
 
-    def keep(self, begun: Callable[[], None] = lambda: None) -> None:
+    def keep(self, begun: Callable[[], None] = lambda: None, *, plain: bool = False, until_eof: bool = False) -> None:
         """Until a signal, an order, or the end of what it was asked for. `begun` is called when everything has been
         looked at once: what comes after that is new."""
         bury(self._home, lambda seen: any(seen.at(_id(one)) for one in self._watches))
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._caught)
-        watcher = Watcher(self._home, self._facts(), settings.load().lease_beat_seconds)
-        self._watcher = watcher
+        self._watcher = Watcher(self._home, self._facts(), settings.load().lease_beat_seconds)
+        if until_eof:
+            threading.Thread(target=self._wait_for_eof, name="stdin", daemon=True).start()
+        vigil = Vigil(self._watches, min(plan.interval for plan in self._plans))
+        self._session.out.note(f"{self._title()}. Ctrl-C ends it.")
+        self._follow = Follow(self._watches, choose(self._session.out, plain=plain, title=self._title()))
+        self._view = self._follow.view
         try:
-            watcher.add(*self._crew.start())
-            names = ", ".join(dict.fromkeys(e.name for plan in self._plans for e in plan.options.evaluators))
-            roots = ", ".join(one.directory for one in self._watches[:5])
-            more = f" and {len(self._watches) - 5} more" if len(self._watches) > 5 else ""
-            self._session.out.note(f"Watching {roots}{more} with {names}. Ctrl-C ends it.")
+            self._watcher.add(*self._crew.start())
             for one in self._watches:
                 one.look()
+            self._follow.start()
             begun()
-            Vigil(self._watches, min(plan.interval for plan in self._plans)).keep(self._is_over)
-            for why in dict.fromkeys(one.over for one in self._watches if one.over):
-                self._tell(f"the watch is over: {why}")
+            self._session.out.json_line(self._begun())
+            vigil.keep(self._is_over)
         finally:
-            for one in self._watches:
-                one.close()
             self._end()
-            watcher.close()
+            self._watcher.close()
+
+    def _title(self) -> str:
+        names = ", ".join(dict.fromkeys(e.name for plan in self._plans for e in plan.options.evaluators))
+        roots = ", ".join(near(one.directory) for one in self._watches[:3])
+        more = f" and {len(self._watches) - 3} more" if len(self._watches) > 3 else ""
+        return f"Watching {roots}{more} with {names}"
+
+    def _begun(self) -> dict[str, object]:
+        return {
+            "event": "watching",
+            "watcher": self._watcher.name,
+            "home": str(self._home.path),
+            "directories": [one.directory for one in self._watches],
+        }
 
     def _is_over(self) -> bool:
         if self._crew.bury():
             self._watcher.add(*self._crew.start())
         if self._signals or self._watcher.order == STOP:
             return True
-        return self._watcher.order == FINISH and self._is_finished()
+        return (self._closed or self._watcher.order == FINISH) and self._is_finished()
 
     def _is_finished(self) -> bool:
         """Nothing rests before it is evaluated, nothing waits and nothing runs."""
-        if time.monotonic() - self._looked < _LOOK_SECONDS:
+        if not self._looked:  # what came just before nobody may have told us of yet
+            for one in self._watches:
+                one.look()
+        elif time.monotonic() - self._looked < _LOOK_SECONDS:
             return False
         self._looked = time.monotonic()
         return not any(one.unsettled for one in self._watches) and not any(self._left())
@@ -85,11 +107,13 @@ class Keeping:
         return sum(one[PENDING] for one in found), sum(one[RUNNING] for one in found)
 
     def _end(self) -> None:
-        waiting, running = self._left()
+        _, running = self._left()
         self._crew.end(at_once=self._signals > 1)
         if running and self._crew.slots:
             self._tell(f"ending; {many(running, 'evaluation')} given back to the queue (Ctrl-C again: at once)")
         self._crew.wait()
+        self._follow.close()
+        self._view = Plain(self._session.out)
         waiting, running = self._left()
         if waiting or running:
             queues = ", ".join(dict.fromkeys(_shown(plan, self._home) for plan in self._plans))
@@ -103,6 +127,13 @@ class Keeping:
         if self._signals > 1:
             self._crew.end(at_once=True)
 
+    def _wait_for_eof(self) -> None:
+        # Not by way of sys.stdin, whose lock this thread would hold while the interpreter ends.
+        with contextlib.suppress(OSError):
+            while os.read(0, 4096):
+                pass
+        self._closed = True
+
     def _facts(self) -> Facts:
         return Facts(
             posts=tuple(_post(one) for one in self._watches),
@@ -113,7 +144,7 @@ class Keeping:
         )
 
     def _tell(self, text: str) -> None:
-        self._session.out.note(f"{time.strftime('%H:%M:%S')} {text}")
+        self._view.said(text)
 
 
 def _id(watching: Watching) -> str:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from paddock.cli.command import Session
 from paddock.cli.output import Cell
+from paddock.cli.watch_best import Best, best
 from paddock.compare.text import number, span
 from paddock.evaluate.account import Account, Evaluation, counts, tasks
 from paddock.evaluate.ledger import MISSED
-from paddock.evaluate.top import Best, best
 from paddock.evaluate.watcher import Seen
 from paddock.evaluate.watches import Watch, find, watches
 from paddock.queue.roster import ALIVE
@@ -38,8 +38,8 @@ class Stands(NamedTuple):
 
     @property
     def best(self) -> Best | None:
-        metric = self.watch.setup.get("metric")
-        return best(self.evaluations, metric if isinstance(metric, str) else "")
+        metric, goal = (self.watch.setup.get(name) for name in ("metric", "goal"))
+        return best(self.evaluations, metric if isinstance(metric, str) else "", goal if isinstance(goal, str) else "")
 
 
 def known(session: Session) -> list[Watch]:

@@ -17,6 +17,7 @@ from paddock.errors import UsageError
 from paddock.evaluate.formats.choice import judge
 from paddock.evaluate.judgement import Judgement, complete, partial
 from paddock.evaluate.look import Entry, Look
+from paddock.evaluate.marker import read as what_was_said
 from paddock.evaluate.settling import Mark, mark_of
 
 COMMAND_SECONDS = 60.0  # after which a command has not said so
@@ -50,6 +51,8 @@ class Completeness:
         self._asking = Asking(rule.command, rule.seconds) if rule.command else None
 
     def judge(self, look: Look) -> Judgement:
+        if what_was_said(look) is not None:
+            return Judgement(True, "the trainer says so", 0.0, said=True)
         if self._rule.markers:
             found = judge_markers(look, self._rule.markers)
             if not found.complete or self._asking is None:

@@ -12,6 +12,7 @@ class Judgement(NamedTuple):
     complete: bool  # as far as its structure tells
     why: str
     quiet: float = QUIET  # seconds that it must not have changed, unless it appeared by a rename
+    said: bool = False  # its writer says so: it need not rest, whatever else was asked for
 
 
 def partial(why: str) -> Judgement:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddock import wire
+from paddock.evaluate import marker
 from paddock.evaluate.formats import archive
 from paddock.evaluate.formats.huggingface import STATE
 from paddock.evaluate.look import Look
@@ -24,7 +25,10 @@ _NUMBERS = ("BININT", "BININT1", "BININT2", "LONG1", "INT")
 
 
 def step_for(look: Look, rule: re.Pattern[str] | None = None) -> int | None:
-    """By the user's rule; else what a trainer says, what the name says, what is inside, in this order."""
+    """As `checkpoint_done` says, or by the user's rule; else what a trainer's state says, what the name says, what is
+    inside, in this order."""
+    if (said := marker.read(look)) is not None and said.step is not None:
+        return said.step
     if rule is None and STATE in look.files and (step := _of_json(look, STATE)) is not None:
         return step
     step = step_of(look.path, rule)

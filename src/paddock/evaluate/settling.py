@@ -40,7 +40,7 @@ class Settling:
         known = self._observed.get(look.path)
         if known is None or known.mark != mark_of(look) or not judgement.complete:
             return False
-        if known.moved:
+        if known.moved or judgement.said:
             return True
         return now - known.since >= (judgement.quiet if quiet is None else quiet)
 
@@ -49,7 +49,7 @@ class Settling:
         known = self._observed.get(look.path)
         if known is None or not judgement.complete:
             return None
-        return known.since + (0.0 if known.moved else judgement.quiet if quiet is None else quiet)
+        return known.since + (0.0 if known.moved or judgement.said else judgement.quiet if quiet is None else quiet)
 
     def forget(self, path: str) -> None:
         self._observed.pop(path, None)

@@ -4,19 +4,45 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Protocol
 
+from paddock.evaluate import marker
 from paddock.evaluate.origin import is_url
-from paddock.evaluate.watching import Watching
 from paddock.record.filesystem import is_local
 from paddock.record.wake import Wake
 
 SAFE_SECONDS = 60.0  # between two looks at everything, where the kernel tells what happened
 
 
+class Watched(Protocol):
+    """What can be kept: a `Watching`, or somebody else who looks."""
+
+    @property
+    def directory(self) -> str: ...
+
+    @property
+    def directories(self) -> set[str]: ...
+
+    @property
+    def results(self) -> int: ...
+
+    @property
+    def over(self) -> str: ...
+
+    def attend(self) -> None: ...
+
+    def look(
+        self,
+        changed: Collection[str] | None = None,
+        moved: Collection[str] = (),
+        named: Collection[str] | None = None,
+    ) -> float | None: ...
+
+
 class Vigil:
-    def __init__(self, watches: Sequence[Watching], interval: float) -> None:
+    def __init__(self, watches: Sequence[Watched], interval: float) -> None:
         self._posts = [_Post(watching, interval) for watching in watches]
 
     def keep(self, is_over: Callable[[], bool]) -> None:
@@ -31,9 +57,13 @@ class Vigil:
             # Short, because a signal's handler only says that it is over.
             poller.poll(min(pause, 0.5) * 1000)
 
+    def close(self) -> None:
+        for post in self._posts:
+            post.close()
+
 
 class _Post:
-    def __init__(self, watching: Watching, interval: float) -> None:
+    def __init__(self, watching: Watched, interval: float) -> None:
         self._watching = watching
         self._local = not is_url(watching.directory) and is_local(Path(watching.directory))
         self._interval = interval
@@ -49,6 +79,9 @@ class _Post:
     @property
     def over(self) -> str:
         return self._watching.over
+
+    def close(self) -> None:
+        self._wake.close()
 
     def work(self) -> float:
         """Look if there is a reason to; the seconds until there is one even if nothing happens."""
@@ -72,7 +105,7 @@ class _Post:
             # New directories are listed again once they are watched: what came in between is not told by anybody.
             self._wake.close()
             self._watched = set(self._watching.directories)
-            self._wake = Wake({path: (Path(path), True) for path in self._watched})
+            self._wake = Wake({path: (Path(path), True) for path in self._watched}, marker.SUFFIX)
             due = self._watching.look(None, moved)
             self._due = float("inf") if due is None else time.monotonic() + due
             if self._watching.directories != self._watched:

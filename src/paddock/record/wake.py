@@ -29,9 +29,11 @@ class Change(NamedTuple):
 
 
 class Wake:
-    """`directories`: what each is called, its path, and whether it matters that a file there was written to."""
+    """`directories`: what each is called, its path, and whether it matters that a file there was written to. Hidden
+    names are nobody's news, but for those that end with `hidden`."""
 
-    def __init__(self, directories: Mapping[str, tuple[Path, bool]]) -> None:
+    def __init__(self, directories: Mapping[str, tuple[Path, bool]], hidden: str = "/") -> None:
+        self._hidden = hidden
         self.fd = -1  # readable when there is news; -1 where the kernel cannot tell
         self._watched: dict[int, str] = {}
         if not directories:
@@ -72,7 +74,7 @@ class Wake:
                     return None
                 name = data[at + 16 : at + 16 + size].rstrip(b"\0").decode("utf-8", "surrogateescape")
                 at += 16 + size
-                if name[:1] != ".":
+                if name[:1] != "." or name.endswith(self._hidden):
                     found.append(Change(self._watched[number], name, mask & _HERE != 0, mask & _MOVED_TO != 0))
             if len(data) < _BYTES // 2:
                 return found

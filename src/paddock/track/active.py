@@ -139,10 +139,6 @@ def finish(exit_code: int | None = None, quiet: bool | None = None) -> None:
         _current.finish(exit_code)
 
 
-def watch(*_: Any, **__: Any) -> None:
-    """wandb's gradient watcher: accepted, and does nothing; log what you want to see."""
-
-
 def login(*_: Any, **__: Any) -> bool:
     """There is nobody to log in to."""
     return True

@@ -1,0 +1,120 @@
+"""What happens to the evaluations while we watch, told to whoever shows it. A thread looks: showing must not hold up
+watching."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from paddock.cli.watch_best import Best, best
+from paddock.evaluate.account import PENDING, RUNNING, Account, Evaluation, Tasks, counts, tasks
+from paddock.evaluate.ledger import MISSED
+from paddock.evaluate.watching import Watching
+
+_SECONDS = 0.5  # between two looks
+_SHARE = 20  # looking takes at most one in so many seconds
+
+
+class View(Protocol):
+    def said(self, text: str) -> None:
+        """A watcher has something to tell."""
+
+    def changed(self, one: Evaluation) -> None:
+        """An evaluation has come to another state."""
+
+    def stands(self, rows: Sequence[Row]) -> None:
+        """How all directories stand now."""
+
+    def close(self) -> None: ...
+
+
+@dataclass
+class Row:
+    """One directory."""
+
+    directory: str
+    account: Account
+    ledger: str
+    metric: str = ""
+    goal: str = ""
+    evaluations: list[Evaluation] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    best: Best | None = None
+    last: Evaluation | None = None
+    waited: float | None = None  # seconds from found to called, of the evaluation that was called last
+    changed: float = 0.0  # when something last happened here
+    time: int = -1  # of the ledger's directory
+
+    def look(self, where: Tasks) -> list[Evaluation]:
+        """Those that have come to another state since the last look."""
+        try:
+            now = os.stat(self.ledger).st_mtime_ns
+        except OSError:
+            return []
+        if now == self.time and not self.counts.get(PENDING) and not self.counts.get(RUNNING):
+            return []
+        before = {one.finding.key: one.state for one in self.evaluations}
+        self.evaluations, self.time = self.account.read(where), now
+        self.counts = counts(self.evaluations)
+        self.best = best(self.evaluations, self.metric, self.goal)
+        there = [one for one in self.evaluations if one.state != MISSED]
+        self.last = there[-1] if there else None
+        called = [one for one in self.evaluations if one.result is not None and one.waited is not None]
+        latest = max(called, key=lambda one: one.result.started if one.result else 0.0, default=None)
+        self.waited = latest.waited if latest is not None else None
+        news = [one for one in self.evaluations if before.get(one.finding.key) != one.state]
+        if news:
+            self.changed = time.monotonic()
+        return news
+
+
+class Follow:
+    def __init__(self, watches: Sequence[Watching], view: View) -> None:
+        self.view = view
+        self._queues = list(dict.fromkeys(str(one.queue.path) for one in watches))
+        self._rows = [
+            Row(
+                one.directory,
+                Account(one.ledger),
+                str(one.ledger.directory),
+                one.options.rules.metric,
+                one.options.rules.goal,
+            )
+            for one in watches
+        ]
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="follow", daemon=True)
+
+    def start(self) -> None:
+        """What is in the ledgers already is no news."""
+        self._look()
+        self.view.stands(self._rows)
+        self._thread.start()
+
+    def close(self) -> None:
+        """After a last look."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+            self._tell()
+        self.view.close()
+
+    def _follow(self) -> None:
+        pause = _SECONDS
+        while not self._over.wait(pause):
+            began = time.monotonic()
+            self._tell()
+            pause = max(_SECONDS, (time.monotonic() - began) * _SHARE)
+
+    def _tell(self) -> None:
+        for one in self._look():
+            self.view.changed(one)
+        self.view.stands(self._rows)
+
+    def _look(self) -> list[Evaluation]:
+        where = tasks(self._queues)
+        return [one for row in self._rows for one in row.look(where)]

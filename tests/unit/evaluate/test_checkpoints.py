@@ -1,0 +1,84 @@
+"""checkpoints(): each complete one once, in order, none missed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import paddock
+from tests.waiting import until
+
+
+def save(path: Path, content: str = "") -> Path:
+    aside = path.with_name(f".{path.name}")
+    with zipfile.ZipFile(aside, "w") as file:
+        file.writestr("data", content or path.name)
+    return aside.rename(path)
+
+
+def test_those_that_are_there_come_in_the_order_of_their_steps(tmp_path: Path) -> None:
+    for step in (10, 9, 100):
+        save(tmp_path / f"step={step}.pt")
+    (tmp_path / "half.pt").write_bytes((tmp_path / "step=9.pt").read_bytes()[:-30])
+    found = list(paddock.checkpoints(tmp_path, follow=False, quiet_time=0))
+    assert [one.step for one in found] == [9, 10, 100]
+    os.link(tmp_path / "step=9.pt", tmp_path / "best.pt")  # that is no other one
+    assert len(list(paddock.checkpoints(tmp_path, follow=False, quiet_time=0))) == 3
+
+
+def test_each_comes_once_while_a_training_writes_keeps_and_deletes(tmp_path: Path) -> None:
+    seen: list[tuple[int | None, str]] = []
+
+    def train() -> None:
+        for step in range(60):
+            path = save(tmp_path / f"step={step}.pt", f"weights {step}")
+            if step % 3 == 0:  # as soon as anybody knows of it, which is sooner than it is read
+                until(lambda n=step: list(tmp_path.glob(f".paddock-pins/*/step={n}.pt")) or len(seen) > n)
+                path.unlink()
+        save(tmp_path / "end.pt")
+
+    thread = threading.Thread(target=train)
+    with paddock.checkpoints(tmp_path, existing=False) as found:
+        thread.start()
+        for one in found:
+            with zipfile.ZipFile(one) as file:
+                seen.append((one.step, file.read("data").decode()))
+            if one.name == "end.pt":
+                break
+    thread.join()
+    assert [text for step, text in seen if step is not None] == [f"weights {step}" for step in range(60)]
+    assert [step for step, _ in seen if step is not None] == list(range(60))
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".paddock-pins")]
+
+
+def test_what_is_written_over_comes_again_and_what_was_there_only_if_wanted(tmp_path: Path) -> None:
+    save(tmp_path / "last.pt", "one")
+    with paddock.checkpoints(tmp_path, existing=False, timeout=60, quiet_time=0) as found:
+        save(tmp_path / "last.pt", "two")
+        with zipfile.ZipFile(next(found)) as file:
+            assert file.read("data") == b"two"
+
+
+def test_it_ends_when_none_has_come_for_so_long_and_can_be_closed(tmp_path: Path) -> None:
+    assert list(paddock.checkpoints(tmp_path, timeout=0.3)) == []
+    found = paddock.checkpoints(tmp_path)
+    threading.Timer(0.2, found._over.set).start()
+    assert list(found) == []
+    assert not [thread for thread in threading.enumerate() if thread.name == "checkpoints"]
+
+
+def test_one_that_the_trainer_calls_done_comes_at_once(tmp_path: Path) -> None:
+    with paddock.checkpoints(tmp_path, quiet_time=3600, timeout=60) as found:
+        path = tmp_path / "weights.pt"
+        path.write_bytes(b"of no known format")
+        paddock.checkpoint_done(path, step=12)
+        assert (next(found).step, path.exists()) == (12, True)
+
+
+def test_a_directory_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(paddock.UsageError, match="no directory"):
+        paddock.checkpoints(tmp_path / "nowhere")
