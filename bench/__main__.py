@@ -22,7 +22,7 @@ from bench.system import System, all_systems
 QUEUE_CASES = ("queue", "latency", "submit", "backlog", "idle")
 WATCH_CASES = ("watch", "watch_idle")
 CASES = ("imports", "log", "pack", "kill", "read", "listing", "export", "growth", *QUEUE_CASES, *WATCH_CASES)
-PACE_TURNS = 200_000
+PACE_TURNS, DISK_FILES = 200_000, 20
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -67,6 +67,7 @@ def run_case(case: Any, bench: Bench) -> Results:
                 continue
             say(f"{case.NAME}: round {number + 1}, {system.name}")
             results.paces.append(pace())
+            results.disk_paces.append(disk_pace(bench.scratch))
             try:
                 results.add(system.name, case.once(bench, system))
             except NotMeasured as error:
@@ -81,6 +82,16 @@ def pace() -> float:
     for _ in range(PACE_TURNS):
         pass
     return (time.perf_counter_ns() - start) / PACE_TURNS
+
+
+def disk_pace(scratch: Path) -> float:
+    """Microseconds that a new file takes. ext4 steps over what was deleted in the last minutes, one by one: after the
+    end of a large test suite this may be 50 times what it is on a disk at rest."""
+    directory = tempfile.mkdtemp(dir=scratch)
+    start = time.perf_counter_ns()
+    for number in range(DISK_FILES):
+        os.close(os.open(f"{directory}/{number}", os.O_CREAT | os.O_WRONLY, 0o600))
+    return (time.perf_counter_ns() - start) / DISK_FILES / 1000
 
 
 def say(text: str) -> None:
@@ -129,7 +140,8 @@ def run(bench: Bench, names: list[str]) -> int:
         judged = [(name, line) for line in case.lines(results, bench)]
         print(f"\n{name}: {case.ABOUT}\n")
         print_table(results.table())
-        print(f"\n  an empty loop's turn meanwhile, in ns: {cell(results.paces)}")
+        paces = f"an empty loop's turn, in ns: {cell(results.paces)}; a new file, in us: {cell(results.disk_paces)}"
+        print(f"\n  meanwhile {paces}")
         sys.stdout.flush()
         lines += judged
         found["cases"][name] = results.plain() | {"lines": [line._asdict() for _, line in judged]}

@@ -27,6 +27,7 @@ class Results:
         self.samples: dict[str, list[dict[str, float]]] = {}
         self.missing: dict[str, str] = {}
         self.paces: list[float] = []
+        self.disk_paces: list[float] = []
 
     def add(self, system: str, sample: dict[str, float]) -> None:
         self.samples.setdefault(system, []).append(sample)
@@ -90,7 +91,12 @@ class Results:
         return body
 
     def plain(self) -> dict[str, Any]:
-        return {"samples": self.samples, "not_measured": self.missing, "paces": self.paces}
+        return {
+            "samples": self.samples,
+            "not_measured": self.missing,
+            "paces": self.paces,
+            "disk_paces": self.disk_paces,
+        }
 
 
 def shown(value: float) -> str:

@@ -98,9 +98,11 @@ def _open(name: str) -> sqlite3.Connection:
 def _create(db: sqlite3.Connection) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA page_size = 16384")  # points are read as blobs of some 32 KiB
+        db.execute("PRAGMA synchronous = OFF")  # a power cut leaves what is seen to be no index, and made anew
         db.execute("PRAGMA journal_mode = WAL")
         script = _SCHEMA
         db.executescript(f"BEGIN; {script} PRAGMA user_version = {VERSION}; COMMIT;")
+        db.execute(_PRAGMAS[0])
     except BaseException:
         db.close()
         raise
