@@ -82,6 +82,17 @@ def test_a_command_evaluates_and_its_results_are_read(program: Any, place: Path)
     assert [stat["last"] for stat in run["metrics"].values()] == [0.5]
 
 
+def test_a_command_gets_the_path_as_it_is_within_quotes_too(program: Any, place: Path) -> None:
+    strange = place / "it's $(touch fooled) `touch fooled`"
+    strange.mkdir()
+    save(strange / "step=100.pt", 1)
+    text = """test -f {path} -a -f "{path}" -a -f '{path}' && echo '{"ok": 1}' > "{out}/results.json\""""
+    evaluate(program, place, "--command", text)
+    (run,) = program("ls", "job_type=train", "--json").json["runs"]
+    assert [stat["last"] for stat in run["metrics"].values()] == [1.0]
+    assert not list(program.cwd.rglob("fooled*"))
+
+
 def test_an_evaluator_that_raises_is_recorded_with_its_traceback(program: Any, place: Path) -> None:
     save(place / "step=100.pt", 1)
     evaluate(program, place, "--evaluator", "metrics.py:bad")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paddock.cli.command import Session
-from paddock.cli.watch_rules import Records, joined, rules_of
+from paddock.cli.watch_rules import Records, joined, refuse_urls, rules_of
 from paddock.compare.view import source
 from paddock.errors import UsageError
 from paddock.evaluate import evaluator as evaluators
@@ -70,6 +70,7 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         rules=rules_of(given, tuple(one.name for one in chosen)),
     )
     roots = _roots([*given["directories"], *given["directory"]])
+    refuse_urls(options.rules, roots)
     home.prepare()
     queue = find_queue(given["queue"], home)
     queue.prepare()

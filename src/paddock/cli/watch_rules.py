@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from paddock.compare.stats import goal_of
 from paddock.compare.view import Source
+from paddock.errors import UsageError
 from paddock.evaluate import training
+from paddock.evaluate.origin import is_url
 from paddock.evaluate.policy.best import bind
 from paddock.evaluate.policy.rules import GOALS, Rules, stop_when
 from paddock.evaluate.policy.trainer import Trainings
@@ -46,6 +48,17 @@ def rules_of(given: Mapping[str, Any], evaluators: tuple[str, ...]) -> Rules:
     return rules
 
 
+def refuse_urls(rules: Rules, roots: Sequence[str]) -> None:
+    """In an object store there are no links, and nothing is deleted there by us."""
+    if not any(is_url(root) for root in roots):
+        return
+    for name in ("keep_best", "done_file", "stop_file"):
+        value = getattr(rules, name)
+        if value and not os.path.isabs(str(value)):
+            hint = "Name a file by its whole path." if name.endswith("file") else "--on-best can copy the best one."
+            raise UsageError(f"--{name.replace('_', '-')} needs a directory on a disk.", hint=hint)
+
+
 def joined(given: Mapping[str, Any]) -> dict[str, Any]:
     """`--stop-when idle 2h` without quotes: the time came to stand among the directories."""
     directories, rules = list(given["directories"]), list(given["stop_when"])
@@ -67,6 +80,7 @@ class Records:
     def __init__(self, source: Source, run: str) -> None:
         self._source, self._run = source, run
         self._rows: dict[str, RunRow] = {}
+        self._found: dict[str, str] = {}  # directory -> run, by these rows
         self._until = 0.0
 
     def trainings(self) -> Trainings:
@@ -76,7 +90,11 @@ class Records:
         if self._run:
             return self._run
         self._look()
-        return training.find(self._source.home, directory, self._rows.values())
+        if directory not in self._found:
+            began = time.monotonic()
+            self._found[directory] = training.find(self._source.home, directory, self._rows.values())
+            self._until += (time.monotonic() - began) / _SHARE
+        return self._found[directory]
 
     def _row(self, run: str) -> RunRow | None:
         self._look()
@@ -89,5 +107,6 @@ class Records:
         with self._source.catalog() as catalog:
             catalog.refresh()
             self._rows = {row.id: row for row in catalog.runs()}
+        self._found = {}
         now = time.monotonic()
         self._until = now + max(_LEAST_SECONDS, (now - began) / _SHARE)

@@ -8,7 +8,6 @@ no score: its new content is found and evaluated by itself.
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from paddock.evaluate import code, content, results, training
 from paddock.evaluate.evaluator import load
 from paddock.evaluate.ledger import DONE, FAILED, MISSED, VOID, Finding, Ledger, Result
 from paddock.evaluate.pin import unpin
+from paddock.evaluate.template import fill
 from paddock.evaluate.values import values_of
 from paddock.record.layout import Home
 
@@ -102,10 +102,7 @@ def _call(finding: Finding, path: str, run: Path) -> Any:
     out = run / "files" / "evaluation"
     out.mkdir(parents=True, exist_ok=True)
     words = {"path": path, "out": str(out), "step": "" if finding.step is None else str(finding.step)}
-    text = finding.call["command"]
-    for name, value in words.items():
-        text = text.replace(f"{{{name}}}", shlex.quote(value))
-    code = subprocess.run(["/bin/sh", "-c", text], check=False).returncode
+    code = subprocess.run(["/bin/sh", "-c", fill(finding.call["command"], words)], check=False).returncode
     if code:
         raise RuntimeError(f"the command ended with exit code {code}")
     return results.read(out)

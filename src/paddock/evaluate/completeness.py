@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import shlex
 import signal
 import subprocess
 import threading
@@ -19,6 +18,7 @@ from paddock.evaluate.judgement import Judgement, complete, partial
 from paddock.evaluate.look import Entry, Look
 from paddock.evaluate.marker import read as what_was_said
 from paddock.evaluate.settling import Mark, mark_of
+from paddock.evaluate.template import fill
 
 COMMAND_SECONDS = 60.0  # after which a command has not said so
 AGAIN_SECONDS = 2.0  # before it is asked again, at least
@@ -151,7 +151,7 @@ class Asking:
 
 
 def _run(command: str, path: str, seconds: float) -> tuple[bool, str]:
-    words = ["/bin/sh", "-c", command.replace("{path}", shlex.quote(path))]
+    words = ["/bin/sh", "-c", fill(command, {"path": path})]
     try:
         process = subprocess.Popen(
             words,

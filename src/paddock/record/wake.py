@@ -39,16 +39,22 @@ class Wake:
         if not directories:
             return
         try:
-            libc = ctypes.CDLL(None, use_errno=True)
-            self.fd = libc.inotify_init1(_NONBLOCK | _CLOEXEC)
+            self._libc = ctypes.CDLL(None, use_errno=True)
+            self.fd = self._libc.inotify_init1(_NONBLOCK | _CLOEXEC)
         except (OSError, AttributeError):
             return
-        for name, (path, writes) in directories.items() if self.fd >= 0 else ():
-            mask = _NAMES | _DELETE_SELF | _MOVE_SELF | (_CLOSE_WRITE if writes else 0)
-            number = libc.inotify_add_watch(self.fd, os.fsencode(path), mask)
-            if number < 0:
-                self.close()
-                return
+        for name, (path, writes) in directories.items():
+            self.add(name, path, writes)
+
+    def add(self, name: str, path: Path, writes: bool) -> None:
+        """One more. Where the kernel cannot tell of it, it tells of none: half of the news would be taken for all."""
+        if self.fd < 0:
+            return
+        mask = _NAMES | _DELETE_SELF | _MOVE_SELF | (_CLOSE_WRITE if writes else 0)
+        number = self._libc.inotify_add_watch(self.fd, os.fsencode(path), mask)
+        if number < 0:
+            self.close()
+        else:
             self._watched[number] = name
 
     def read(self) -> list[Change] | None:

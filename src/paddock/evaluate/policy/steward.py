@@ -9,13 +9,14 @@ from typing import NamedTuple
 from paddock.evaluate.ledger import SKIPPED, Finding, Ledger, Result
 from paddock.evaluate.pin import unpin
 from paddock.evaluate.policy.admission import admit, left_out
-from paddock.evaluate.policy.ending import Situation, reason
-from paddock.evaluate.policy.rules import Rules
+from paddock.evaluate.policy.ending import UNKNOWN, Situation, reason
+from paddock.evaluate.policy.rules import Rules, StopWhen
 from paddock.evaluate.policy.standing import Group, Standing
 from paddock.evaluate.policy.tally import Known, Tally
 from paddock.evaluate.policy.trainer import Progress, Trainings
 from paddock.evaluate.policy.urgency import urgencies
 from paddock.evaluate.policy.winners import Winners
+from paddock.evaluate.training import is_made
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, PAUSED, QUEUED, Place
 from paddock.queue.withdrawal import forget, withdraw, withdrawn
@@ -53,6 +54,7 @@ class Steward:
         self._came = time.monotonic()  # when the last checkpoint did
         self._news: dict[str, None] = {}  # series of which something is new
         self._calm = 0  # how many looks in a row found nothing that waits or runs
+        self._hinted = False
         self.over = ""  # why nothing more is to be expected
         self.wants_look = False  # at everything, before it is over
         self._begin()
@@ -142,6 +144,8 @@ class Steward:
         if not rules.stop_when.training_done and not rules.stop_when.idle and rules.every == 1:
             return []
         training = self._progress.of([group.series for group in self.tally.groups()], self._winners.run_of)
+        if training == UNKNOWN and rules.stop_when == StopWhen(training_done=True) and not rules.done_file:
+            self._hint()
         why = reason(rules.stop_when, Situation(training, settling, time.monotonic() - self._came))
         is_over = why or reason(rules.stop_when._replace(training_done=True), Situation(training, settling, 0.0))
         left = self._last_ones() if rules.every > 1 and is_over else []
@@ -152,6 +156,14 @@ class Steward:
         self.wants_look = self._calm == 1  # what was written in the last moment
         self.over = why if self._calm > 2 else ""
         return []
+
+    def _hint(self) -> None:
+        made = next((one for one in self.tally.groups() if is_made(self._winners.run_of(one.series))), None)
+        if made is not None and not self._hinted:
+            self._hinted = True
+            self._say(
+                f"{made.series}: no run is recorded of this training, so only --done-file or idle=2h ends the watch"
+            )
 
     def _last_ones(self) -> list[Finding]:
         """The final checkpoint of each training is evaluated whatever its number."""

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from paddock import files
 from paddock.evaluate.ledger import FOUND, RESULT, SKIPPED, SUBMITTED, Finding, Ledger, Result
+from paddock.evaluate.policy.bell import BELL
 from paddock.evaluate.policy.standing import Group, Standing
 from paddock.evaluate.series import series_of
-from paddock.record.filesystem import is_local
-from paddock.record.wake import Wake
 
 DELETED = ".deleted"
 
@@ -35,7 +34,7 @@ class Known:
 class Tally:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._wake = Wake({"": (ledger.directory, False)} if is_local(ledger.directory) else {})
+        self._ear = BELL.listen(ledger.directory)
         self._times: dict[str, int] = {}  # of each file, where listings decide
         self._listed = -1  # the directory's time at the last listing
         self._known: dict[str, Known] = {}
@@ -45,19 +44,17 @@ class Tally:
 
     @property
     def fd(self) -> int:
-        """Readable when something new is in the ledger; -1 where nobody tells."""
-        return self._wake.fd
+        """Readable when something new is in a ledger; -1 where nobody tells."""
+        return BELL.fd
 
     def close(self) -> None:
-        self._wake.close()
+        BELL.forget(self._ear)
 
     def refresh(self) -> list[Known]:
         """Read what is new; those of which something is new."""
-        changes = self._wake.read() if self._wake.fd >= 0 else None
-        if changes is None or not self._all_read:
-            names: Iterable[str] = self._changed_files()
-        else:
-            names = {change.name for change in changes}
+        names: Iterable[str] | None = BELL.news(self._ear)
+        if names is None or not self._all_read:
+            names = self._changed_files()
         self._all_read = True
         touched = dict.fromkeys(name.partition(".")[0] for name in names if self._read(name))
         return [self._known[key] for key in touched if key in self._known]
@@ -99,6 +96,9 @@ class Tally:
             # What came before the finding itself could be read was told in vain.
             self._known[key].result = self._ledger.result(key)
         known = self._known[key]
+        if dot + kind == FOUND:
+            known.finding = self._ledger.finding(key) or known.finding  # somebody wants it evaluated anew
+            return True
         if dot + kind == RESULT:
             known.result = self._ledger.result(key)
         elif dot + kind == SUBMITTED:
@@ -106,7 +106,7 @@ class Tally:
         elif dot + kind == DELETED:
             known.deleted = True
         else:
-            return dot + kind == FOUND
+            return False
         return True
 
     def _changed_files(self) -> list[str]:

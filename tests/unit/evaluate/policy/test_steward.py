@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -186,6 +187,39 @@ def test_a_worker_that_was_faster_keeps_its_task(stage: Stage) -> None:
     claimed = stage.queue.claim(place, Token("w", 1))
     assert not withdrawal.withdraw(stage.queue, place)  # as the watcher, which has seen it wait, would
     assert claimed is not None and stage.queue.file(claimed).exists()
+
+
+def test_whoever_is_faster_each_is_either_evaluated_or_passed_over(stage: Stage) -> None:
+    """Workers claim what waits while the watcher takes it back."""
+    watching = stage.watch(Rules(max_pending=1))
+    rounds(watching)
+    ran: list[int] = []
+    over = threading.Event()
+
+    def work(number: int) -> None:
+        while not over.is_set() or stage.places():
+            for place in stage.places():
+                claimed = stage.queue.claim(place, Token(f"w{number}", 1))
+                if claimed is not None:
+                    finding = stage.finding(place)
+                    ran.append(finding.step or 0)
+                    stage.ledger.put_result(finding.key, Result(state=DONE, values={"acc": 1.0}))
+                    stage.queue.move(claimed, ended(claimed, "done"))
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+    for worker in workers:
+        worker.start()
+    for step in range(1, 60):
+        stage.save(step)
+        if step % 3 != 1:  # several at once, too
+            rounds(watching)
+    over.set()
+    for worker in workers:
+        worker.join()
+    assert len(ran) == len(set(ran)) and 59 in ran
+    assert set(ran) | set(stage.skipped()) == set(range(1, 60))
+    assert not set(ran) & set(stage.skipped())
+    assert list(withdrawal.withdrawn(stage.queue)) == []
 
 
 def test_a_watcher_that_died_after_taking_a_task_back_is_finished_by_the_next(stage: Stage) -> None:
