@@ -43,6 +43,8 @@ class Keeping:
     def look_once(self) -> None:
         for watching in self._watches:
             watching.look_until_settled()
+            watching.attend()
+            watching.close()
 
     def keep(self, begun: Callable[[], None] = lambda: None, *, plain: bool = False, until_eof: bool = False) -> None:
         """Until a signal, an order, or the end of what it was asked for. `begun` is called when everything has been
@@ -65,7 +67,11 @@ class Keeping:
             begun()
             self._session.out.json_line(self._begun())
             vigil.keep(self._is_over)
+            for why in dict.fromkeys(one.over for one in self._watches if one.over):
+                self._tell(f"the watch is over: {why}")
         finally:
+            for one in self._watches:
+                one.close()
             self._end()
             self._watcher.close()
 
