@@ -119,7 +119,7 @@ def _wait(channel: socket.socket, sources: Sources) -> tuple[Handover, int]:
             # The wake stays open: to close it is to wait for the kernel to be done with it, which takes 10 ms and more.
             found = handover.receive(channel)
             if found is None:
-                os._exit(0)
+                os._exit(handover.STALE)  # not 0: should we be a task by now, then it was not done
             return found
         wake.read()
         if wake.fd < 0 and watched >= 0:  # a directory is gone, or another is in its place

@@ -42,9 +42,14 @@ def send(channel: socket.socket, task: Handover, output: int) -> bool:
 def receive(channel: socket.socket, *, wait: bool = True) -> tuple[Handover, int] | None:
     """The task, and the descriptor its output goes to; None when there is none and, after waiting, will be none."""
     fds = array.array("i")
+    flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
     try:
-        flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
-        data, extra, _, _ = channel.recvmsg(_BYTES, socket.CMSG_SPACE(fds.itemsize), flags)
+        try:
+            data, extra, _, _ = channel.recvmsg(_BYTES, socket.CMSG_SPACE(fds.itemsize), flags)
+        except ConnectionResetError:
+            # The worker has closed its end without reading that we are ready. That is told once, and before what it
+            # had sent.
+            data, extra, _, _ = channel.recvmsg(_BYTES, socket.CMSG_SPACE(fds.itemsize), flags)
     except (BlockingIOError, ConnectionResetError):
         return None
     for _, _, sent in extra:
