@@ -68,10 +68,10 @@ class Submitted:
 
 
 def new_task_id() -> str:
-    """Sorts by time of submission, to the microsecond."""
+    """Sorts by time of submission, to the microsecond, whatever the time zone of who submits: so it is that of UTC."""
     now = time.time_ns()
     seconds, micros = divmod(now // 1000, 1_000_000)
-    return time.strftime("%Y%m%d-%H%M%S", time.localtime(seconds)) + f"-{micros:06d}-{secrets.token_hex(2)}"
+    return time.strftime("%Y%m%d-%H%M%S", time.gmtime(seconds)) + f"-{micros:06d}-{secrets.token_hex(2)}"
 
 
 def make_task(
