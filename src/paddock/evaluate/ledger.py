@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import time
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +24,7 @@ import msgspec
 
 from paddock import files, wire
 from paddock.evaluate.origin import real
+from paddock.queue import commit
 from paddock.record.layout import Home
 
 T = TypeVar("T")
@@ -101,6 +104,35 @@ class Ledger:
     def put(self, finding: Finding) -> bool:
         """True when this call was the one that put it."""
         return files.write_once(self.directory / (finding.key + FOUND), wire.encode(finding))
+
+    def put_all(self, findings: Sequence[Finding]) -> set[str]:
+        """The keys of those that this call has put; they wait for the disk together."""
+        if len(findings) < 2:
+            return {finding.key for finding in findings if self.put(finding)}
+        asides = [f"{self.directory}/.{finding.key}.{secrets.token_hex(6)}.tmp" for finding in findings]
+        descriptors: list[int] = []
+        put: set[str] = set()
+        try:
+            for aside, finding in zip(asides, findings, strict=True):
+                descriptors.append(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+                files.write_all(descriptors[-1], wire.encode(finding))
+            commit.sync(descriptors)
+            for aside, finding in zip(asides, findings, strict=True):
+                try:
+                    os.link(aside, self.directory / (finding.key + FOUND))
+                    put.add(finding.key)
+                except FileExistsError:
+                    pass
+                except OSError:  # no links here
+                    put |= {finding.key} if self.put(finding) else set()
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            for aside in asides:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(aside)
+            files.sync_directory(self.directory)
+        return put
 
     def mark_submitted(self, key: str) -> None:
         """A hint that saves a look at the queue: it need not survive a power cut."""

@@ -37,6 +37,7 @@ from paddock.record.layout import Home
 NO_PRIORITIES: Mapping[str, int] = {}
 AGAIN_SECONDS = 1.0  # between two looks at one that is not complete, for as long as it is fresh
 FRESH_SECONDS = 60.0
+BATCH = 50  # checkpoints
 
 
 @dataclass(frozen=True)
@@ -122,12 +123,11 @@ class Watching:
             self._begin(found)
         self._note_gone(found)
         paths = sorted(found.touched | (self._candidates.keys() & found.paths))
-        ready = (here for path in paths if (here := self._consider(path, now, path in moved)))
-        if self._steward is None:
-            for here in ready:
-                self._take([here])
-        else:  # which of them are evaluated depends on all that came
-            self._take(list(ready))
+        ready = [here for path in paths if (here := self._consider(path, now, path in moved))]
+        # Which of them are evaluated may depend on all that came; else a few at a time share their wait for the disk.
+        size = len(ready) if self._steward is not None else BATCH
+        for first in range(0, len(ready), size or 1):
+            self._take(ready[first : first + size])
         self._mend(found, now, changed is None)
         dues = [candidate.due for candidate in self._candidates.values() if candidate.due is not None]
         dues += self._upkeep.dues
@@ -237,26 +237,36 @@ class Watching:
         have become."""
         plan = self._plan(new)
         changed: set[str] = set()
+        findings: list[Finding] = []
         for key in plan.order:
             here, evaluator, content = new[key]
             pinned = "" if key in plan.skip else self._pin(here, key)
-            finding = self._finding(here, evaluator, content, pinned, self.training(here.path))
-            again = self._origin.look(here.path)
-            if again is None or mark_of(again) != mark_of(here):
-                unpin(finding.pin)
+            if not self._has_content(here, pinned, content):
+                unpin(pinned)
                 changed.add(here.path)
                 continue
             self._keys.add(key)
-            if key in plan.skip:
-                if self.ledger.skip(finding, plan.skip[key]):
-                    self.say(f"skipped {finding.path}: {plan.skip[key]}")
-            elif self.ledger.put(finding):
-                self._submit([finding], plan.priorities)
-            else:
-                self._upkeep.suspect(key)  # another watcher has it; unless it died just then
+            findings.append(self._finding(here, evaluator, content, pinned, self.training(here.path)))
+        for finding in findings:
+            if finding.key in plan.skip and self.ledger.skip(finding, plan.skip[finding.key]):
+                self.say(f"skipped {finding.path}: {plan.skip[finding.key]}")
+        chosen = [finding for finding in findings if finding.key not in plan.skip]
+        ours = self.ledger.put_all(chosen)
+        for finding in chosen:
+            if finding.key not in ours:
+                self._upkeep.suspect(finding.key)  # another watcher has it; unless it died just then
+        self._submit([finding for finding in chosen if finding.key in ours], plan.priorities)
         if self._steward is not None:
             self._steward.withdraw(plan)
         return changed
+
+    def _has_content(self, here: Look, pinned: str, content: str) -> bool:
+        """Whether what we have kept, or else what is there, is what we have seen: it may change under our eyes."""
+        if pinned:
+            kept = self._origin.look(pinned)
+            return kept is not None and fingerprint(kept) == content
+        again = self._origin.look(here.path)
+        return again is not None and mark_of(again) == mark_of(here)
 
     def _plan(self, new: Mapping[str, tuple[Look, Evaluator, str]]) -> Plan:
         if self._steward is None:
@@ -310,6 +320,8 @@ class Watching:
         )
 
     def _submit(self, findings: Sequence[Finding], priorities: Mapping[str, int] = NO_PRIORITIES) -> None:
+        if not findings:
+            return
         tasks = [self._task(finding) | {"priority": priorities.get(finding.key, 0)} for finding in findings]
         submit_all(tasks, queue=self.queue.path, home=self.home)
         for finding in findings:
