@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import random
@@ -110,27 +111,31 @@ class Storm:
         for number in range(count):
             time.sleep(max(0.0, began + number / rate - time.monotonic()))
             way = chance.random()
-            path = self.out / ("last.pt" if way < 0.05 else f"step={number}.pt")
-            if way < 0.05 and path.exists():
-                until(lambda path=path: self._is_known(path))  # type: ignore[misc]
+            path = self.out / ("last.pt" if way < 0.01 else f"step={number}.pt")
+            if way < 0.01 and path.exists():
+                # Written over while it is evaluated it would be evaluated twice: who knows what was read?
+                until(lambda path=path: self._is_evaluated(path) and os.stat(path).st_nlink == 1)  # type: ignore[misc]
             save(path, f"checkpoint {number}", in_place=way > 0.9)
-            if way >= 0.05:
+            if way >= 0.01:
                 names.append(path)
             while keep and len(names) > keep:
                 old = names.popleft()
                 until(lambda old=old: self._is_known(old))  # type: ignore[misc]
                 old.unlink()
 
+    def _is_evaluated(self, path: Path) -> bool:
+        with zipfile.ZipFile(path) as file:
+            return file.read("data").decode() in self.log.read_text().splitlines()
+
     def _is_known(self, path: Path) -> bool:
         """Kept by a pin, or evaluated already."""
-        with zipfile.ZipFile(path) as file:
-            content = file.read("data").decode()
         pins = self.out / PINS
-        inode = os.stat(path).st_ino
-        if os.stat(path).st_nlink > 1 and pins.is_dir():
-            kept = [one for one in pins.iterdir() if not one.name.endswith(".tmp")]
-            return any(entry.inode() == inode for one in kept if one.is_dir() for entry in os.scandir(one))
-        return content in self.log.read_text().splitlines()
+        if os.stat(path).st_nlink > 1:
+            with contextlib.suppress(FileNotFoundError):  # one is removed just now
+                kept = [one for one in pins.iterdir() if not one.name.endswith(".tmp")]
+                if any((one / path.name).samefile(path) for one in kept if (one / path.name).exists()):
+                    return True
+        return self._is_evaluated(path)
 
     def evaluate(self) -> None:
         me = Token(f"hand-{os.getpid()}", 1)

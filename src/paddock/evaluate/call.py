@@ -83,17 +83,21 @@ def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
 
 
 def _call_on_content(ledger: Ledger, finding: Finding, path: str, run: Path) -> Any:
-    """Once more on the pinned content when it failed because the checkpoint was taken away under its hands."""
+    """Once more on the pinned content when the checkpoint was taken away under the evaluator's hands, or something
+    else has taken its name: whatever was read then was not, or not only, what was found."""
     try:
         with content.local(finding, path) as readable:
-            return _call(finding, readable, run)
+            found = _call(finding, readable, run)
+        if not content.is_replaced(finding, path):
+            return found
     except Exception:
-        kept = content.find(finding, ledger.watched).path
-        if path == finding.pin or kept != finding.pin or not kept:
+        if not content.is_only_pinned(finding, path):
             raise
         traceback.print_exc()
-        sys.stderr.write(f"{path} was deleted while it was evaluated: once more, on its content in {kept}\n")
-    return _call(finding, kept, run)
+    if not content.is_only_pinned(finding, path):
+        return found  # and it is void
+    sys.stderr.write(f"{path} was taken away while it was evaluated: once more, on its content in {finding.pin}\n")
+    return _call(finding, finding.pin, run)
 
 
 def _call(finding: Finding, path: str, run: Path) -> Any:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,15 +33,35 @@ def find(finding: Finding, root: str) -> Content:
         return _find_object(finding)
     pinned = look(finding.pin) if finding.pin else None
     here = look(finding.path)
-    # What was added to a directory meanwhile is no part of the checkpoint.
-    names = pinned.files.keys() if pinned is not None else None
-    if here is not None and fingerprint(here, names) == finding.fingerprint:
+    if here is not None and fingerprint(here, _names(finding)) == finding.fingerprint:
         return Content(finding.path)
     if pinned is not None and fingerprint(pinned) == finding.fingerprint:
         return Content(finding.pin)
     if here is None and _is_away(root):
         return Content("", f"{root} is not there: is its disk mounted?", away=True)
     return _lost(here)
+
+
+def is_replaced(finding: Finding, path: str) -> bool:
+    """Whether something else is there by now. That it was deleted says nothing against what was read before."""
+    here = None if is_url(path) else look(path)
+    return here is not None and fingerprint(here, _names(finding)) != finding.fingerprint
+
+
+def is_only_pinned(finding: Finding, path: str) -> bool:
+    """Whether its content is not where it was read, but kept."""
+    if is_url(path) or not finding.pin or path == finding.pin:
+        return False
+    here, pinned = look(path), look(finding.pin)
+    if here is not None and fingerprint(here, _names(finding)) == finding.fingerprint:
+        return False
+    return pinned is not None and fingerprint(pinned) == finding.fingerprint
+
+
+def _names(finding: Finding) -> Collection[str] | None:
+    """The files of a directory that are the checkpoint: what was added to it meanwhile is no part of it."""
+    pinned = look(finding.pin) if finding.pin else None
+    return pinned.files.keys() if pinned is not None else None
 
 
 def _find_object(finding: Finding) -> Content:

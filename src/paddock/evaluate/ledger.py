@@ -3,6 +3,7 @@
     watches/<id>/watch.json                    the directory that is watched
     watches/<id>/ledger/<key>.json             a checkpoint was found: whoever puts this file submits its evaluation
     watches/<id>/ledger/<key>.submitted        its task is in the queue
+    watches/<id>/ledger/<key>.claim<n>         its finder died, and this one submits it instead
     watches/<id>/ledger/<key>.result           what became of it
 
 The key is a hash of the evaluator and the checkpoint's content, and so is the task's id. So a watcher that dies between
@@ -15,7 +16,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
@@ -138,6 +139,16 @@ class Ledger:
         """A hint that saves a look at the queue: it need not survive a power cut."""
         with contextlib.suppress(OSError):
             os.close(os.open(self.directory / (key + SUBMITTED), os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+
+    def claim(self, key: str, who: str, is_over: Callable[[str], bool]) -> bool:
+        """Of several that would submit an entry of somebody who died, one may: who puts the next of the numbered
+        claims, once the last claimant is seen to be dead too."""
+        number = 1
+        while (last := _read(self.directory / f"{key}.claim{number}")) is not None:
+            if not is_over(last.decode("utf-8", "replace")):
+                return False
+            number += 1
+        return files.write_once(self.directory / f"{key}.claim{number}", who.encode())
 
     def is_submitted(self, key: str) -> bool:
         return any((self.directory / (key + end)).exists() for end in (SUBMITTED, RESULT))

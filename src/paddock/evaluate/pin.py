@@ -12,20 +12,22 @@ import shutil
 from paddock.evaluate.look import PINS, Look
 
 _ASIDE = ".tmp"
+_TRIES = 20
 
 
 def pin(look: Look, key: str) -> str:
     """Where the content stays. OSError where links cannot be made: a read-only place, a filesystem without them."""
     base = os.path.join(os.path.dirname(look.path), PINS, key)
     target = os.path.join(base, look.name)
-    for last in (False, False, True):
+    for left in reversed(range(_TRIES)):
         if os.path.isdir(base):  # another watcher was faster
-            return target
+            break
         try:
             _link(look, base)
         except OSError as error:
             # The directory of pins may be removed with somebody's last pin just as we come to it.
-            if last or not isinstance(error, FileNotFoundError) or not os.path.lexists(look.path):
+            again = isinstance(error, FileNotFoundError) and left and os.path.lexists(look.path)
+            if not again and not os.path.isdir(base):
                 _remove_if_empty(os.path.dirname(base))
                 raise
     return target

@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from paddock.evaluate.ledger import Finding, Ledger
 from paddock.evaluate.look import PINS, Look, look
@@ -17,7 +18,8 @@ from paddock.record.process import boot_id, exists, start_ticks
 
 REPAIR_SECONDS = 10.0  # another watcher may be between two steps; after so long it is not
 SUSPECT_SECONDS = 1.0
-_WAITING = (ACTIVE, CANCELLED, PAUSED, CHECKING, QUEUED)
+# In the order of a task's moves, so that one that moves meanwhile is seen; and it may come back.
+_WAITING = (QUEUED, CHECKING, PAUSED, ACTIVE, CANCELLED, QUEUED)
 
 
 def me() -> str:
@@ -25,11 +27,13 @@ def me() -> str:
     return f"{boot_id()} {os.getpid()} {start_ticks(os.getpid())}"
 
 
-def is_dead(who: str) -> bool:
-    """Surely so: of another machine nothing is known."""
+def is_gone(who: str, late: bool) -> bool:
+    """Whether somebody else may do what this one began: of another machine nothing is known, but that it is late."""
     boot, _, rest = who.partition(" ")
     pid, _, start = rest.partition(" ")
-    return boot != "" and boot == boot_id() and pid.isdigit() and not exists(int(pid), start)
+    if boot and boot == boot_id() and pid.isdigit():
+        return not exists(int(pid), start)
+    return late
 
 
 class Upkeep:
@@ -62,12 +66,15 @@ class Upkeep:
     def clear(self, key: str) -> None:
         self._bare.pop(key, None)
 
-    def unsubmitted(self, now: float) -> list[Finding]:
-        """What was entered by somebody who died before it could be submitted: at once when we can see that."""
-        due = [key for key, since in self._bare.items() if now - since >= self._seconds]
-        if self._fresh:
-            due = [key for key in self._bare if key in due or self._is_orphan(key)]
-            self._fresh = False
+    def has_pin(self, path: str, key: str) -> bool:
+        return os.path.isdir(os.path.join(os.path.dirname(path), PINS, self.pin_name(key)))
+
+    def unsubmitted(self, now: float, who: str) -> list[Finding]:
+        """What was entered by somebody who died before it could be submitted: at once when we can see that. Who has
+        the claim to do it submits it, and nobody else."""
+        late = {key for key, since in self._bare.items() if now - since >= self._seconds}
+        due = late | (set(self._bare) if self._fresh else set())
+        self._fresh = False
         if not due:
             return []
         _, bare = self._ledger.known()
@@ -80,13 +87,11 @@ class Upkeep:
                 continue
             if finding.task in there or self._home.run(finding.task).path.exists():
                 self._ledger.mark_submitted(key)
-            else:
+            elif is_gone(finding.by, key in late) and self._ledger.claim(key, who, partial(is_gone, late=key in late)):
                 found.append(finding)
+            else:
+                self.suspect(key)  # somebody else does it, unless it dies
         return found
-
-    def _is_orphan(self, key: str) -> bool:
-        finding = self._ledger.finding(key)
-        return finding is not None and is_dead(finding.by)
 
     def sweep(self, directories: Iterable[str], keys: set[str]) -> Iterator[tuple[Look, str]]:
         """Remove the pins of evaluations that are over, for they may have failed, been cancelled or killed; and yield

@@ -62,6 +62,7 @@ class Candidate:
     look: Look
     judgement: Judgement
     due: float | None = None
+    content: str = ""  # the fingerprint of what is complete
 
 
 @dataclass
@@ -204,8 +205,14 @@ class Watching:
         due = self._settling.due(here, judgement, quiet=quiet)
         if due is None and resting < FRESH_SECONDS:
             due = now + AGAIN_SECONDS  # nobody tells what happens deep inside of a directory, or beside it
-        self._candidates[path] = Candidate(here, judgement, due)
-        return here if self._settling.is_ready(here, judgement, now, quiet=quiet) else None
+        is_ready = self._settling.is_ready(here, judgement, now, quiet=quiet)
+        content = self._content(here) if judgement.complete else ""
+        self._candidates[path] = Candidate(here, judgement, due, content)
+        return here if is_ready else None
+
+    def _content(self, here: Look) -> str:
+        known = self._candidates.get(here.path)
+        return known.content if known and known.content and known.look == here else fingerprint(here)
 
     def _is_settled(self, here: Look) -> bool:
         """Dealt with, as it is now. A directory to which only something was added is the same checkpoint: an
@@ -221,7 +228,7 @@ class Watching:
     def _take(self, ready: Sequence[Look]) -> None:
         new: dict[str, tuple[Look, Evaluator, str]] = {}
         for here in ready:
-            content = fingerprint(here)
+            content = self._content(here)
             for evaluator in self.options.evaluators:
                 key = self.ledger.key(evaluator.name, content)
                 if key not in self._keys:
@@ -359,22 +366,33 @@ class Watching:
             del self._gone[path]
             self._drop(path)
             if candidate.judgement.complete:
-                self._miss(candidate.look)
+                self._miss(candidate)
         if len(self._settled) > 2 * len(found.paths) + 1000:
             self._settled = {path: mark for path, mark in self._settled.items() if path in found.paths}
 
-    def _miss(self, seen: Look) -> None:
-        content = "gone:" + repr(mark_of(seen))
+    def _miss(self, seen: Candidate) -> None:
+        content = "gone:" + repr(mark_of(seen.look))
         for evaluator in self.options.evaluators:
-            finding = self._finding(seen, evaluator, content)
+            if self._is_others(seen, evaluator):
+                continue
+            finding = self._finding(seen.look, evaluator, content)
             if self.ledger.put(finding):
                 why = "it was deleted before it had rested"
                 self.ledger.put_result(finding.key, Result(state=MISSED, reason=why, ended=time.time()))
-                self.say(f"missed {seen.path}: {why}")
+                self.say(f"missed {finding.path}: {why}")
+
+    def _is_others(self, seen: Candidate, evaluator: Evaluator) -> bool:
+        """Whether another watcher was faster, or died just when it had pinned it. One that vanished while we looked has
+        no fingerprint, or a wrong one; then its path tells."""
+        key = self.ledger.key(evaluator.name, seen.content)
+        if self.ledger.finding(key) is not None or self._upkeep.has_pin(seen.look.path, key):
+            return True
+        found = (self.ledger.finding(key) for key in self.ledger.known()[0] - self._keys)
+        return any(one and (one.path, one.evaluator) == (seen.look.path, evaluator.name) for one in found)
 
     def _mend(self, found: Scan, now: float, everything: bool) -> None:
         """Finish what a watcher that died has begun."""
-        for finding in self._upkeep.unsubmitted(now):
+        for finding in self._upkeep.unsubmitted(now, self._by):
             self._submit([finding])
         if found.sure and (everything or self._upkeep.suspects):
             for here, path in self._upkeep.sweep(found.pinned, self._keys):

@@ -6,6 +6,7 @@ import os
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from paddock.evaluate.evaluator import Evaluator
@@ -162,6 +163,10 @@ def test_an_entry_whose_watcher_died_before_submitting_is_submitted_by_the_next(
         if name.endswith(SUBMITTED):
             (watching.ledger.directory / name).unlink()
     queue.file(place).unlink()  # as if it had never come so far
+    (key,) = watching.ledger.known()[0]
+    finding = watching.ledger.finding(key)
+    assert finding is not None
+    watching.ledger.begin_anew(msgspec.structs.replace(finding, by="on another machine"))
     rounds(watcher(home, queue, out), 3)
     assert tasks(queue) == ["acc step=1.pt"]
 
