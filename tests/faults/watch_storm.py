@@ -29,9 +29,10 @@ from typing import NamedTuple
 from paddock.evaluate import call, training
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.look import PINS
+from paddock.evaluate.options import Options
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.vigil import Vigil
-from paddock.evaluate.watching import Options, Watching
+from paddock.evaluate.watching import Watching
 from paddock.queue.directory import find_queue
 from paddock.queue.lifecycle import ACTIVE, DONE, FAILED, QUEUED, Token, ended
 from paddock.record.layout import Home

@@ -17,13 +17,14 @@ from paddock.evaluate import evaluator as evaluators
 from paddock.evaluate import training
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
+from paddock.evaluate.options import Options
 from paddock.evaluate.origin import is_url, real
 from paddock.evaluate.policy.trainer import Trainings
 from paddock.evaluate.scan import compile_pattern
 from paddock.evaluate.series import series_of
 from paddock.evaluate.steps import compile_rule
 from paddock.evaluate.watches import remember
-from paddock.evaluate.watching import Options, Watching
+from paddock.evaluate.watching import Watching
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.submission import parse_seconds
 from paddock.record.layout import Home

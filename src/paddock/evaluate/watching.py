@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
-import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from paddock.evaluate import call
-from paddock.evaluate import evaluator as evaluators
-from paddock.evaluate.completeness import BY_FORMAT, Completeness, Rule
+from paddock.evaluate.completeness import Completeness
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
 from paddock.evaluate.judgement import LONG_QUIET, Judgement
 from paddock.evaluate.ledger import MISSED, SKIPPED, Finding, Ledger, Result
 from paddock.evaluate.look import Look
 from paddock.evaluate.metadata import step_for
+from paddock.evaluate.options import Options
 from paddock.evaluate.origin import open_origin
 from paddock.evaluate.pin import unpin
-from paddock.evaluate.policy.rules import PLAIN, Rules
 from paddock.evaluate.policy.standing import Group, Standing
 from paddock.evaluate.policy.steward import Plan, Steward
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
 from paddock.evaluate.scan import Scan
 from paddock.evaluate.series import series_of
 from paddock.evaluate.settling import Mark, Settling, mark_of
+from paddock.evaluate.task import task_for
 from paddock.evaluate.upkeep import REPAIR_SECONDS, Upkeep, me
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.submission import submit_all
@@ -38,23 +34,6 @@ NO_PRIORITIES: Mapping[str, int] = {}
 AGAIN_SECONDS = 1.0  # between two looks at one that is not complete, for as long as it is fresh
 FRESH_SECONDS = 60.0
 BATCH = 50  # checkpoints
-
-
-@dataclass(frozen=True)
-class Options:
-    pattern: re.Pattern[str]
-    evaluators: tuple[Evaluator, ...]
-    existing: bool = False  # evaluate what was there before the watch began
-    recursive: bool = True
-    quiet: float | None = None  # seconds, instead of what each format needs
-    complete: Rule = BY_FORMAT  # the user's own, instead of what the format shows
-    step_rule: re.Pattern[str] | None = None
-    download: bool = True  # what lies in an object store
-    timeout: float = 0.0
-    retries: int = 0
-    gpus: int = 0
-    isolate: bool = False  # start a fresh process for each evaluation, none ahead
-    rules: Rules = PLAIN
 
 
 @dataclass
@@ -329,29 +308,15 @@ class Watching:
     def _submit(self, findings: Sequence[Finding], priorities: Mapping[str, int] = NO_PRIORITIES) -> None:
         if not findings:
             return
-        tasks = [self._task(finding) | {"priority": priorities.get(finding.key, 0)} for finding in findings]
+        tasks = [
+            task_for(finding, self.ledger, self.options) | {"priority": priorities.get(finding.key, 0)}
+            for finding in findings
+        ]
         submit_all(tasks, queue=self.queue.path, home=self.home)
         for finding in findings:
             self.ledger.mark_submitted(finding.key)
             self._upkeep.clear(finding.key)
             self.say(f"found {finding.path}" + (f" (step {finding.step})" if finding.step is not None else ""))
-
-    def _task(self, finding: Finding) -> dict[str, object]:
-        command = [sys.executable, "-m", call.MODULE, str(self.ledger.path), finding.key]
-        ahead = "" if self.options.isolate else evaluators.warm(Evaluator(finding.evaluator, finding.call))
-        return {
-            "cmd": shlex.join(command),
-            "warm": ahead,
-            "id": finding.task,
-            "name": f"{finding.evaluator} {os.path.basename(finding.path)}",
-            "parent": finding.run,
-            "config": {"checkpoint": finding.path, "step": finding.step, "evaluator": finding.evaluator},
-            "facts": {"job_type": "eval"},
-            "gpus": self.options.gpus,
-            "timeout": self.options.timeout,
-            "retries": self.options.retries,
-            "snapshot": False,
-        }
 
     def _note_gone(self, found: Scan) -> None:
         """What vanished before it had rested was missed, if it was whole. One listing without it is not believed."""

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from paddock.evaluate.evaluator import Evaluator
+from paddock.evaluate.options import Options
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.vigil import Vigil
-from paddock.evaluate.watching import Options, Watching
+from paddock.evaluate.watching import Watching
 from paddock.queue.directory import find_queue
 from paddock.record.layout import Home
 from tests.waiting import until

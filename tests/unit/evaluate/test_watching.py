@@ -11,8 +11,9 @@ import pytest
 
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.ledger import MISSED, SKIPPED, SUBMITTED
+from paddock.evaluate.options import Options
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
-from paddock.evaluate.watching import Options, Watching
+from paddock.evaluate.watching import Watching
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.record.layout import Home
 

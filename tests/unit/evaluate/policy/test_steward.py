@@ -14,11 +14,12 @@ import pytest
 
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.ledger import DONE, SKIPPED, Finding, Ledger, Result
+from paddock.evaluate.options import Options
 from paddock.evaluate.policy import deletion, trainer
 from paddock.evaluate.policy.rules import Rules, StopWhen
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
-from paddock.evaluate.watching import Options, Watching
+from paddock.evaluate.watching import Watching
 from paddock.model import FINISHED, RUNNING, RunRow
 from paddock.queue import withdrawal
 from paddock.queue.directory import find_queue
