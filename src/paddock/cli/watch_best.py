@@ -27,7 +27,9 @@ def best(evaluations: Iterable[Evaluation], metric: str = "", goal: str = "") ->
             full = f"{one.finding.evaluator}/{name}"
             if not isinstance(value, (int, float)) or math.isnan(value):
                 continue
-            if (metric and metric not in (name, full, f"eval/{full}")) or (found and found.metric != full):
+            if (metric and metric.removeprefix("eval/") not in (name, full, one.finding.evaluator)) or (
+                found and found.metric != full
+            ):
                 continue
             less = (goal or goal_of(full)) == "min"
             if found is None or (value < found.value if less else value > found.value):

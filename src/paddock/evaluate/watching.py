@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
 from paddock.evaluate.completeness import Completeness
@@ -129,8 +130,7 @@ class Watching:
         """Do what follows from the evaluations so far, by the rules that were given; cheap when nothing is new."""
         if self._steward is None:
             return
-        settling = sum(one.judgement.complete and one.due is not None for one in self._candidates.values())
-        late = self._steward.attend(settling)
+        late = self._steward.attend(self.unsettled)
         if late:
             self._submit(late)
         if self._steward.wants_look:
@@ -233,18 +233,27 @@ class Watching:
                 continue
             self._keys.add(key)
             findings.append(self._finding(here, evaluator, content, pinned, self.training(here.path)))
-        for finding in findings:
-            if finding.key in plan.skip and self.ledger.skip(finding, plan.skip[finding.key]):
-                self.say(f"skipped {finding.path}: {plan.skip[finding.key]}")
-        chosen = [finding for finding in findings if finding.key not in plan.skip]
-        ours = self.ledger.put_all(chosen)
-        for finding in chosen:
-            if finding.key not in ours:
-                self._upkeep.suspect(finding.key)  # another watcher has it; unless it died just then
-        self._submit([finding for finding in chosen if finding.key in ours], plan.priorities)
+        # In the order of the plan: should we die halfway, the next watcher plans the rest as we did.
+        for is_skipped, some in groupby(findings, lambda finding: finding.key in plan.skip):
+            if is_skipped:
+                self._skip(some, plan.skip)
+            else:
+                self._put(list(some), plan.priorities)
         if self._steward is not None:
             self._steward.withdraw(plan)
         return changed
+
+    def _skip(self, findings: Iterable[Finding], reasons: Mapping[str, str]) -> None:
+        for finding in findings:
+            if self.ledger.skip(finding, reasons[finding.key]):
+                self.say(f"skipped {finding.path}: {reasons[finding.key]}")
+
+    def _put(self, findings: Sequence[Finding], priorities: Mapping[str, int]) -> None:
+        ours = self.ledger.put_all(findings)
+        for finding in findings:
+            if finding.key not in ours:
+                self._upkeep.suspect(finding.key)  # another watcher has it; unless it died just then
+        self._submit([finding for finding in findings if finding.key in ours], priorities)
 
     def _has_content(self, here: Look, pinned: str, content: str) -> bool:
         """Whether what we have kept, or else what is there, is what we have seen: it may change under our eyes."""
@@ -308,6 +317,8 @@ class Watching:
     def _submit(self, findings: Sequence[Finding], priorities: Mapping[str, int] = NO_PRIORITIES) -> None:
         if not findings:
             return
+        if self._steward is not None:
+            priorities = priorities or self._steward.priorities(findings)
         tasks = [
             task_for(finding, self.ledger, self.options) | {"priority": priorities.get(finding.key, 0)}
             for finding in findings

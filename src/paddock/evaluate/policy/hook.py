@@ -78,8 +78,6 @@ class Hook:
             self._say(f"--on-best failed with {code}: {words or 'it printed nothing'}")
 
     def _is_dealt_with(self, key: str) -> bool:
-        if (self._directory / f"{key}.ended").exists():
-            return True
         text = _text(self._directory / f"{key}.begun")
         if not text:
             return False

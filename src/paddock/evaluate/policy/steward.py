@@ -96,6 +96,19 @@ class Steward:
                 priorities |= urgencies(found.submit, pairs, time.time())
         return Plan(self._order(coming, skip), priorities, skip, back)
 
+    def priorities(self, findings: Sequence[Finding]) -> dict[str, int]:
+        """Of what was entered earlier, and is submitted only now."""
+        if not self._rules.newest_first:
+            return {}
+        self._read()
+        waiting = self._waiting()
+        found: dict[str, int] = {}
+        for known in filter(None, (self.tally.get(finding.key) for finding in findings)):
+            others = [one for one in self.tally.of(known.group) if one.finding.key in waiting]
+            pairs = [(one.standing, waiting[one.finding.key].priority) for one in others]
+            found |= urgencies([known.standing], pairs, time.time())
+        return found
+
     def _order(self, coming: Sequence[tuple[Group, Standing]], skip: Mapping[str, str]) -> list[str]:
         """Where numbers count, that of the numbers: then they are the same should we die halfway. Else those first that
         a worker may begin with."""

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from paddock import wire
 from paddock.evaluate.evaluator import Evaluator
-from paddock.evaluate.ledger import DONE, SKIPPED, Finding, Ledger, Result
+from paddock.evaluate.ledger import DONE, FAILED, SKIPPED, Finding, Ledger, Result
 from paddock.evaluate.options import Options
 from paddock.evaluate.policy import deletion, trainer
 from paddock.evaluate.policy.rules import Rules, StopWhen
@@ -22,10 +24,11 @@ from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.watching import Watching
 from paddock.model import FINISHED, RUNNING, RunRow
 from paddock.queue import withdrawal
-from paddock.queue.directory import find_queue
-from paddock.queue.lifecycle import QUEUED, Place, Token, ended, order
+from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.lifecycle import QUEUED, STATES, Place, Token, ended, order
 from paddock.record import stop
 from paddock.record.layout import Home
+from paddock.record.process import boot_id
 from tests.waiting import until
 
 ACC = Rules(metric="acc", goal="max")
@@ -156,6 +159,21 @@ def test_the_newest_goes_first_whenever_it_came(stage: Stage) -> None:
     assert stage.waiting() == [7, 6, 5, 3, 2, 1]
 
 
+def test_one_whose_watcher_died_before_it_could_submit_it_has_its_place_in_the_order(stage: Stage) -> None:
+    watching = stage.watch(Rules(newest_first=True))
+    for step in (1, 2, 3):
+        stage.save(step)
+    rounds(watching)
+    (place,) = [place for place in stage.places() if stage.finding(place).step == 2]
+    dead = msgspec.structs.replace(stage.finding(place), by=f"{boot_id()} 4194305 1")
+    (stage.ledger.directory / f"{dead.key}.json").write_bytes(wire.encode(dead))
+    stage.queue.file(place).unlink()
+    (stage.ledger.directory / f"{dead.key}.submitted").unlink()
+    again = stage.watch(Rules(newest_first=True))
+    rounds(again), rounds(again)
+    assert stage.waiting() == [3, 2, 1]
+
+
 def test_older_ones_give_way_and_say_so(stage: Stage) -> None:
     watching = stage.watch(Rules(max_pending=2))
     for step in (1, 2, 3, 4):
@@ -188,6 +206,33 @@ def test_a_worker_that_was_faster_keeps_its_task(stage: Stage) -> None:
     claimed = stage.queue.claim(place, Token("w", 1))
     assert not withdrawal.withdraw(stage.queue, place)  # as the watcher, which has seen it wait, would
     assert claimed is not None and stage.queue.file(claimed).exists()
+
+
+class Rush(DirectoryQueue):
+    """A queue whose worker takes all that waits just after somebody has looked at it for the so-manieth time."""
+
+    looks = 0
+
+    def list(self, states: Any = STATES) -> Any:
+        found = super().list(states)
+        self.looks -= tuple(states) == (QUEUED,)
+        if self.looks == 0:
+            for place in found.places:
+                self.claim(place, Token("w", 1))
+        return found
+
+
+@pytest.mark.parametrize("looks", [1, 2])
+def test_what_is_taken_while_the_watcher_decides_is_evaluated(stage: Stage, looks: int) -> None:
+    stage.queue = rush = Rush(stage.queue.path)
+    watching = stage.watch(Rules(max_pending=1))
+    stage.save(1)
+    rounds(watching)
+    rush.looks = looks
+    stage.save(2)
+    rounds(watching)
+    assert rush.looks <= 0 and stage.skipped() == {}
+    assert 1 in [stage.finding(place).step for place in rush.list(("active",)).places]
 
 
 def test_whoever_is_faster_each_is_either_evaluated_or_passed_over(stage: Stage) -> None:
@@ -288,6 +333,33 @@ def test_what_another_evaluator_has_yet_to_read_stays(stage: Stage) -> None:
     assert stage.left() == ["best", "step=3.pt"]
 
 
+def test_what_one_evaluator_failed_on_stays(stage: Stage) -> None:
+    watching = stage.watch(Rules(**{**vars(DELETING), "metric": "top/acc", "keep_best": 1}), "top", "other")
+    for step in (1, 2, 3):
+        stage.save(step)
+    rounds(watching)
+    for place in stage.places():
+        finding = stage.finding(place)
+        bad = finding.evaluator == "other" and finding.step == 1
+        result = Result(state=FAILED) if bad else Result(state=DONE, values={"acc": (finding.step or 0) / 10})
+        stage.ledger.put_result(finding.key, result)
+    watching.attend()
+    assert stage.left() == ["best", "step=1.pt", "step=3.pt"]
+
+
+def test_what_another_watch_has_yet_to_evaluate_stays(stage: Stage) -> None:
+    watching, other = stage.watch(Rules(**{**vars(DELETING), "keep_best": 1})), stage.watch(ACC, "slow")
+    for step in (1, 2, 3):
+        stage.save(step)
+    rounds(watching), rounds(other)
+    for place in stage.places():
+        finding = stage.finding(place)
+        if finding.evaluator == "top" or finding.step == 1:
+            stage.ledger.put_result(finding.key, Result(state=DONE, values={"acc": (finding.step or 0) / 10}))
+    watching.attend()
+    assert stage.left() == ["best", "step=2.pt", "step=3.pt"]
+
+
 def test_what_lies_outside_is_not_deleted_by_way_of_links(stage: Stage, tmp_path: Path) -> None:
     outside = tmp_path / "elsewhere"
     outside.mkdir()
@@ -305,13 +377,10 @@ def test_what_lies_outside_is_not_deleted_by_way_of_links(stage: Stage, tmp_path
 
 
 def test_a_file_that_was_changed_since_is_not_deleted(stage: Stage) -> None:
-    watching = stage.watch(Rules(**{**vars(DELETING), "keep_best": 1}))
-    stage.save(1)
-    rounds(watching)
+    stage.train(stage.watch(ACC), {1: 0.1, 2: 0.2, 3: 0.5, 4: 0.4})
     (stage.out / "step=1.pt").write_bytes(b"it goes on")
-    stage.evaluate(lambda step: 0.1)
-    stage.train(watching, {2: 0.5, 3: 0.4})
-    assert (stage.out / "step=1.pt").read_bytes() == b"it goes on"
+    stage.watch(Rules(**{**vars(DELETING), "keep_best": 1}))
+    assert stage.left() == ["best", "step=1.pt", "step=3.pt", "step=4.pt"]
 
 
 def test_one_that_a_link_leads_to_stays(stage: Stage) -> None:
@@ -416,15 +485,16 @@ def test_it_is_over_when_the_training_is_and_all_is_evaluated(stage: Stage) -> N
     stage.save(1)
     rounds(watching)
     (stage.out / "DONE").touch()
-    stage.save(2)  # in the last moment
+    for _ in range(5):
+        watching.attend()
+    assert not watching.over and stage.waiting() == [1]
+    stage.save(2)  # in the last moment, and nobody has told us
+    stage.evaluate(lambda step: 0.0)
     for _ in range(5):
         watching.attend()
     assert not watching.over
     rounds(watching)
-    assert sorted(stage.waiting()) == [1, 2]
-    for _ in range(5):
-        watching.attend()
-    assert not watching.over
+    assert stage.waiting() == [2]
     stage.evaluate(lambda step: 0.0)
     for _ in range(5):
         watching.attend()
