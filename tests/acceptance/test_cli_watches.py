@@ -34,7 +34,7 @@ def test_a_watch_is_listed_with_who_keeps_it_and_how_it_stands(program: Any, out
         assert watch["counts"] | {"done": 2, "skipped": 1, "pending": 0, "failed": 0} == watch["counts"]
         assert (watch["best"]["metric"], watch["best"]["step"]) == ("acc/acc", 3)
         text = program("watch", "ls").out
-        assert [part for part in ("alive", "acc/acc 0.3 @3", "out") if part not in text] == []
+        assert [part for part in ("alive", "0.3 @3 acc/acc", "out") if part not in text] == []
     (watch,) = listed(program)
     assert (watch["watched"], watch["watchers"]) == (False, [])
 

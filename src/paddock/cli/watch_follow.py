@@ -3,6 +3,7 @@ watching."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -49,16 +50,15 @@ class Row:
     changed: float = 0.0  # when something last happened here
     time: int = -1  # of the ledger's directory
 
+    def may_have_changed(self) -> bool:
+        """So it is while something waits or runs, and when the ledger's directory has changed."""
+        before, self.time = self.time, os.stat(self.ledger).st_mtime_ns
+        return self.time != before or bool(self.counts.get(PENDING) or self.counts.get(RUNNING))
+
     def look(self, where: Tasks) -> list[Evaluation]:
         """Those that have come to another state since the last look."""
-        try:
-            now = os.stat(self.ledger).st_mtime_ns
-        except OSError:
-            return []
-        if now == self.time and not self.counts.get(PENDING) and not self.counts.get(RUNNING):
-            return []
         before = {one.finding.key: one.state for one in self.evaluations}
-        self.evaluations, self.time = self.account.read(where), now
+        self.evaluations = self.account.read(where)
         self.counts = counts(self.evaluations)
         self.best = best(self.evaluations, self.metric, self.goal)
         there = [one for one in self.evaluations if one.state != MISSED]
@@ -73,8 +73,8 @@ class Row:
 
 
 class Follow:
-    def __init__(self, watches: Sequence[Watching], view: View) -> None:
-        self.view = view
+    def __init__(self, watches: Sequence[Watching], view: View, *, silent: bool = False) -> None:
+        self.view, self._silent = view, silent
         self._queues = list(dict.fromkeys(str(one.queue.path) for one in watches))
         self._rows = [
             Row(
@@ -91,9 +91,10 @@ class Follow:
 
     def start(self) -> None:
         """What is in the ledgers already is no news."""
-        self._look()
-        self.view.stands(self._rows)
-        self._thread.start()
+        if not self._silent:  # nobody listens
+            self._look()
+            self.view.stands(self._rows)
+            self._thread.start()
 
     def close(self) -> None:
         """After a last look."""
@@ -107,7 +108,8 @@ class Follow:
         pause = _SECONDS
         while not self._over.wait(pause):
             began = time.monotonic()
-            self._tell()
+            with contextlib.suppress(OSError):  # a disk that is away for a moment
+                self._tell()
             pause = max(_SECONDS, (time.monotonic() - began) * _SHARE)
 
     def _tell(self) -> None:
@@ -116,5 +118,6 @@ class Follow:
         self.view.stands(self._rows)
 
     def _look(self) -> list[Evaluation]:
-        where = tasks(self._queues)
-        return [one for row in self._rows for one in row.look(where)]
+        rows = [row for row in self._rows if row.may_have_changed()]
+        where = tasks(self._queues) if rows else None
+        return [one for row in rows for one in row.look(where)] if where is not None else []

@@ -12,6 +12,7 @@ from types import FrameType
 
 from paddock import settings
 from paddock.cli.command import Session
+from paddock.cli.output import QUIET
 from paddock.cli.watch_crew import Crew
 from paddock.cli.watch_follow import Follow, View
 from paddock.cli.watch_plan import Plan
@@ -56,8 +57,9 @@ class Keeping:
         if until_eof:
             threading.Thread(target=self._wait_for_eof, name="stdin", daemon=True).start()
         vigil = Vigil(self._watches, min(plan.interval for plan in self._plans))
-        self._session.out.note(f"{self._title()}. Ctrl-C ends it.")
-        self._follow = Follow(self._watches, choose(self._session.out, plain=plain, title=self._title()))
+        out = self._session.out
+        view = choose(out, plain=plain, title=self._title(), evaluators=len(self._evaluators()))
+        self._follow = Follow(self._watches, view, silent=out.mode == QUIET)
         self._view = self._follow.view
         try:
             self._watcher.add(*self._crew.start())
@@ -76,10 +78,14 @@ class Keeping:
             self._watcher.close()
 
     def _title(self) -> str:
-        names = ", ".join(dict.fromkeys(e.name for plan in self._plans for e in plan.options.evaluators))
-        roots = ", ".join(near(one.directory) for one in self._watches[:3])
-        more = f" and {len(self._watches) - 3} more" if len(self._watches) > 3 else ""
-        return f"Watching {roots}{more} with {names}"
+        names = ", ".join(self._evaluators())
+        several = f"{len(self._watches)} directories"
+        where = near(self._watches[0].directory) if len(self._watches) == 1 else several
+        end = "`paddock watch stop` ends it" if self._log else "Ctrl-C ends it"
+        return f"Watching {where} with {names}. {end}."
+
+    def _evaluators(self) -> list[str]:
+        return list(dict.fromkeys(one.name for plan in self._plans for one in plan.options.evaluators))
 
     def _begun(self) -> dict[str, object]:
         return {
@@ -116,17 +122,15 @@ class Keeping:
         _, running = self._left()
         self._crew.end(at_once=self._signals > 1)
         if running and self._crew.slots:
-            self._tell(f"ending; {many(running, 'evaluation')} given back to the queue (Ctrl-C again: at once)")
+            self._tell(f"ending; {many(running, 'evaluation')} may end or go back to the queue (Ctrl-C again: at once)")
         self._crew.wait()
         self._follow.close()
         self._view = Plain(self._session.out)
         waiting, running = self._left()
         if waiting or running:
             queues = ", ".join(dict.fromkeys(_shown(plan, self._home) for plan in self._plans))
-            self._tell(
-                f"{many(waiting + running, 'evaluation')} left in the queue {queues}: the next `paddock watch`, or "
-                f"`paddock worker {queues}`, goes on with them"
-            )
+            self._tell(f"{many(waiting + running, 'evaluation')} left in the queue {queues}.")
+            self._tell(f"`paddock watch`, or `paddock worker {queues}`, goes on with them.")
 
     def _caught(self, number: int, frame: FrameType | None) -> None:
         self._signals += 1

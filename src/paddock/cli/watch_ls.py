@@ -5,9 +5,24 @@ from __future__ import annotations
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell
 from paddock.cli.queued import fitted_table
-from paddock.cli.watched import STYLES, Stands, kept, known, near, shown_best, shown_last, stands, watch_json
+from paddock.cli.watched import (
+    COUNTED,
+    SHORT,
+    STYLES,
+    WIDE,
+    Stands,
+    brief,
+    distinct,
+    kept,
+    known,
+    near,
+    path_end,
+    shown_best,
+    stands,
+    watch_json,
+)
 
-_COUNTED = ("pending", "running", "done", "failed", "missed")
+_NARROW = 16  # columns of a directory on a narrow terminal
 _HELP = """List the watches: who keeps each, how its evaluations stand, its last checkpoint and its best.
 
 A watch is a directory that was ever watched in this home; `watched` says whether somebody watches it now. A directory
@@ -25,18 +40,33 @@ def ls(session: Session) -> None:
     if not found:
         out.note("Nothing has been watched yet. `paddock watch DIRECTORY --evaluator file.py:fn` begins.")
         return
-    headers = ["id", "directory", "evaluators", "watched", *_COUNTED, "last", "best"]
-    fitted_table(out, headers, [_row(one) for one in found], flexible=[1, 2, 9, 10], right=range(4, 9))
+    paths = [one.watch.directory for one in found]
+    names = distinct(paths) if out.terminal else {path: near(path) for path in paths}
+    if out.terminal and out.width < WIDE:
+        rows = [_narrow(one, path_end(names[one.watch.directory], _NARROW)) for one in found]
+        headers = ["directory", "watched", *(SHORT[state] for state in COUNTED), "step", "best"]
+        fitted_table(out, headers, rows, flexible=[8], right=range(2, 7))
+    else:
+        rows = [_wide(one, path_end(names[one.watch.directory], out.width // 4)) for one in found]
+        headers = ["id", "directory", "evaluators", "watched", *COUNTED, "last", "best"]
+        fitted_table(out, headers, rows, flexible=[2, 9, 10], right=range(4, 9))
 
 
-def _row(one: Stands) -> list[Cell]:
-    counted = one.counts
+def _narrow(one: Stands, name: str) -> list[Cell]:
+    return [(name, "bold"), kept(one.watch), *_counts(one), brief(one.last, False), shown_best(one.best)]
+
+
+def _wide(one: Stands, name: str) -> list[Cell]:
     return [
         (one.watch.id[:8], "bold"),
-        near(one.watch.directory),
+        name,
         ", ".join(one.watch.evaluators),
         kept(one.watch),
-        *((str(counted[state]), STYLES.get(state, "") if counted[state] else "dim") for state in _COUNTED),
-        shown_last(one.last),
+        *_counts(one),
+        brief(one.last, True),
         shown_best(one.best),
     ]
+
+
+def _counts(one: Stands) -> list[Cell]:
+    return [(str(one.counts[state]), STYLES.get(state, "") if one.counts[state] else "dim") for state in COUNTED]

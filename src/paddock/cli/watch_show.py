@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import click
 
 from paddock.cli.command import Session, verb
-from paddock.cli.output import Cell
+from paddock.cli.output import Cell, Output
 from paddock.cli.queued import fitted_table
-from paddock.cli.watched import STYLES, Stands, chosen, evaluation_json, life, near, shown_best, stands, watch_json
+from paddock.cli.watched import (
+    STYLES,
+    WIDE,
+    Stands,
+    chosen,
+    evaluation_json,
+    life,
+    near,
+    path_end,
+    shown_best,
+    shown_last,
+    stands,
+    watch_json,
+)
 from paddock.compare.text import many, moment, number, span
 from paddock.evaluate.account import STATES, Evaluation
+from paddock.evaluate.ledger import FAILED, VOID
 
+_NARROW = 20  # columns of a checkpoint on a narrow terminal
+_REASONS = 10  # that are told in full
 _HELP = """Everything about one watch: who keeps it, and every checkpoint with its scores.
 
 \b
@@ -39,12 +56,34 @@ def show(session: Session, watch: str, states: tuple[str, ...]) -> None:
     out.fields(_about(found), indent=0)
     if listed:
         out.line()
-        rows = [_row(found, one) for one in listed]
-        headers = ["checkpoint", "step", "evaluator", "state", "scores", "found", "waited", "took"]
-        keep = [i for i in range(len(headers)) if any(row[i] not in ("", ("", "")) for row in rows)]
-        flexible = [keep.index(i) for i in (0, 4) if i in keep]
-        right = [keep.index(i) for i in (1, 6, 7) if i in keep]
-        fitted_table(out, [headers[i] for i in keep], [[row[i] for i in keep] for row in rows], flexible, right)
+        _table(out, found, listed)
+        _reasons(out, listed)
+
+
+def _table(out: Output, found: Stands, listed: Sequence[Evaluation]) -> None:
+    narrow = out.terminal and out.width < WIDE
+    rows = [_row(found, one, narrow) for one in listed]
+    headers = ["checkpoint", "step", "evaluator", "state", "scores", "found", "waited", "took"]
+    several = len({one.finding.evaluator for one in found.evaluations}) > 1
+    left_out = {headers[i] for i in range(len(headers)) if all(row[i] in ("", ("", "")) for row in rows)}
+    left_out |= ({"found"} if narrow else set()) | (set() if several or not out.terminal else {"evaluator"})
+    keep = [i for i, header in enumerate(headers) if header not in left_out]
+    fitted_table(
+        out,
+        [headers[i] for i in keep],
+        [[row[i] for i in keep] for row in rows],
+        flexible=[keep.index(i) for i in (0, 4) if i in keep],
+        right=[keep.index(i) for i in (1, 6, 7) if i in keep],
+    )
+
+
+def _reasons(out: Output, listed: Sequence[Evaluation]) -> None:
+    """In full: in the table they are cut to the width of the terminal."""
+    failed = [one for one in listed if one.state in (FAILED, VOID) and one.reason]
+    if out.terminal and failed:
+        out.line()
+        for one in failed[-_REASONS:]:
+            out.line(f"{shown_last(one)} {one.finding.evaluator}: {one.reason}")
 
 
 def _about(found: Stands) -> list[tuple[str, Cell]]:
@@ -68,11 +107,12 @@ def _about(found: Stands) -> list[tuple[str, Cell]]:
         about.append(("watched", ("no", "dim")))
     left = found.counts["pending"]
     if left and not watch.is_watched:
-        about.append(("", f"{many(left, 'evaluation')} left in the queue {', '.join(watch.queues)}"))
+        queues = ", ".join(map(near, watch.queues))
+        about.append(("", f"{many(left, 'evaluation')} left in the queue {queues}"))
     return about
 
 
-def _row(found: Stands, one: Evaluation) -> list[Cell]:
+def _row(found: Stands, one: Evaluation, narrow: bool) -> list[Cell]:
     path = one.finding.path
     inside = os.path.relpath(path, found.watch.directory) if path.startswith(found.watch.directory) else path
     scores = " ".join(
@@ -81,7 +121,7 @@ def _row(found: Stands, one: Evaluation) -> list[Cell]:
         if isinstance(value, (int, float))
     )
     return [
-        (inside, "bold"),
+        (path_end(inside, _NARROW) if narrow else inside, "bold"),
         "" if one.finding.step is None else str(one.finding.step),
         one.finding.evaluator,
         (one.state, STYLES.get(one.state, "")),

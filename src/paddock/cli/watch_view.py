@@ -13,18 +13,19 @@ from paddock.evaluate.account import CANCELLED, Evaluation
 from paddock.evaluate.ledger import DONE, FAILED, VOID
 
 
-def choose(out: Output, *, plain: bool, title: str) -> View:
+def choose(out: Output, *, plain: bool, title: str, evaluators: int) -> View:
     if out.mode == JSON:
         return Lines(out)
     if out.terminal and not plain and out.mode != QUIET:
         from paddock.cli.watch_live import Live
 
-        return Live(title)
+        return Live(title, evaluators)
+    out.note(title)
     return Plain(out)
 
 
-def line(one: Evaluation) -> str:
-    """done step=7.pt: acc 0.91 (waited 0.1s, took 2.0s)"""
+def line(one: Evaluation, place: str = "") -> str:
+    """done out/step=7.pt accuracy: acc 0.91 (waited 0.1s, took 2.0s)"""
     scores = ", ".join(
         f"{name} {number(value)}"
         for name, value in (one.result.values if one.result else {}).items()
@@ -32,10 +33,9 @@ def line(one: Evaluation) -> str:
     )
     times = [f"waited {span(one.waited)}"] if one.waited is not None else []
     times += [f"took {span(one.took)}"] if one.took is not None else []
-    about = ": ".join(
-        filter(None, (f"{one.state} {near(one.finding.path)} {one.finding.evaluator}", one.reason or scores))
-    )
-    return about + (f" ({', '.join(times)})" if times else "")
+    what = f"{one.state} {place or f'{near(one.finding.path)} {one.finding.evaluator}'}"
+    about = one.reason or scores
+    return what + (f": {about}" if about else "") + (f" ({', '.join(times)})" if times else "")
 
 
 class Plain:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from paddock.cli.command import Session
 from paddock.cli.output import Cell
 from paddock.cli.watch_best import Best, best
-from paddock.compare.text import number, span
-from paddock.evaluate.account import Account, Evaluation, counts, tasks
-from paddock.evaluate.ledger import MISSED
+from paddock.compare.text import clean, cut_to, number, span, width
+from paddock.evaluate.account import PENDING, RUNNING, Account, Evaluation, counts, tasks
+from paddock.evaluate.ledger import DONE, FAILED, MISSED
 from paddock.evaluate.watcher import Seen
 from paddock.evaluate.watches import Watch, find, watches
 from paddock.queue.roster import ALIVE
 
 STYLES = {"done": "green", "failed": "red", "missed": "yellow", "running": "cyan", "void": "yellow", "skipped": "dim"}
+COUNTED = (PENDING, RUNNING, DONE, FAILED, MISSED)  # the states that are counted in tables
+SHORT = {PENDING: "wait", RUNNING: "run", DONE: "done", FAILED: "fail", MISSED: "miss"}
+WIDE = 100  # columns of a terminal from which there is room for whole words
+_USUAL = re.compile(r"(checkpoints?|ckpts?|models?|weights|out(put)?)", re.I)
 _LIVES = {"alive": "green", "silent": "yellow", "dead": "red"}
 
 
@@ -67,6 +72,24 @@ def near(path: str) -> str:
     return relative if not relative.startswith("..") and len(relative) < len(path) else path
 
 
+def distinct(directories: Sequence[str]) -> dict[str, str]:
+    """Each without what all have in common, and without a last part that only says that checkpoints are there."""
+    parts = {path: near(path).strip("/").split("/") for path in directories}
+    if len(parts) > 1:
+        least = min(len(words) for words in parts.values())
+        common = next((i for i in range(least - 1) if len({words[i] for words in parts.values()}) > 1), least - 1)
+        parts = {path: words[common:] for path, words in parts.items()}
+    shorter = {path: words[: -1 if _USUAL.fullmatch(words[-1]) else None] or words for path, words in parts.items()}
+    if len({tuple(words) for words in shorter.values()}) == len(parts):
+        parts = shorter
+    return {path: "/".join(words) for path, words in parts.items()}
+
+
+def path_end(text: str, room: int) -> str:
+    """The end of a path says more than its beginning."""
+    return text if width(text) <= room else "…" + cut_to(text[::-1], room)[:-1][::-1]
+
+
 def life(seen: Seen) -> tuple[str, str]:
     """alive, alive on node17, silent for 3m, dead."""
     where = "" if seen.here else f" on {seen.host}"
@@ -84,14 +107,20 @@ def kept(watch: Watch) -> Cell:
 
 
 def shown_best(found: Best | None) -> str:
+    """The number first: the rest may be cut off."""
     if found is None:
         return ""
     step = found.evaluation.finding.step
-    return f"{found.metric} {number(found.value)}" + (f" @{step}" if step is not None else "")
+    return number(found.value) + (f" @{step}" if step is not None else "") + f" {found.metric}"
 
 
 def shown_last(one: Evaluation | None) -> str:
     return os.path.basename(one.finding.path.rstrip("/")) if one is not None else ""
+
+
+def brief(last: Evaluation | None, wide: bool) -> str:
+    step = last.finding.step if last is not None else None
+    return clean(shown_last(last)) if wide or step is None else str(step)
 
 
 def watcher_json(seen: Seen) -> dict[str, Any]:

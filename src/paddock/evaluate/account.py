@@ -112,6 +112,8 @@ def judge(
         return Evaluation(finding, result.state, result.reason, result)
     if queue is not None and place is not None and place.state == lifecycle.FAILED:
         return Evaluation(finding, ledgers.FAILED, _why(queue, place))
+    if place is not None and place.state == lifecycle.DONE:
+        return Evaluation(finding, ledgers.FAILED, "it ended without a result")
     if place is None and withdrawn:
         return Evaluation(finding, PENDING, "it was taken back; the next watch evaluates it")
     if place is None and submitted and where.sure:

@@ -61,15 +61,15 @@ def watches(home: Home) -> list[Watch]:
 
 
 def find(known: list[Watch], word: str) -> Watch:
-    """By its directory, by the last part of that, or by the beginning of its id."""
+    """By its directory, by some parts of that in a row, or by the beginning of its id."""
     path = os.path.realpath(os.path.expanduser(word))
     fits = [watch for watch in known if watch.directory in (path, word.rstrip("/")) or watch.id == word]
     if not fits:
-        tail = os.sep + word.strip(os.sep)
+        parts = f"{os.sep}{word.strip(os.sep)}{os.sep}"
         fits = [
             watch
             for watch in known
-            if watch.directory.endswith(tail) or (len(word) >= _SHORTEST and watch.id.startswith(word))
+            if parts in watch.directory + os.sep or (len(word) >= _SHORTEST and watch.id.startswith(word))
         ]
     if len(fits) > 1:
         names = tuple(f"{watch.id}  {watch.directory}" for watch in fits)
