@@ -101,6 +101,19 @@ def test_an_evaluator_that_raises_is_recorded_with_its_traceback(program: Any, p
     assert "no such class" in program("logs", run["id"]).out
 
 
+def test_odd_numbers_are_values_and_what_cannot_be_kept_is_a_failure_with_its_reason(program: Any, place: Path) -> None:
+    (program.cwd / "odd.py").write_text(
+        "def numbers(path):\n    return {'nan': float('nan'), 'inf': float('inf'), 'huge': 10**400, 'half\\udcff': 1}\n"
+        "def circle(path):\n    found = {}\n    found['found'] = found\n    return found\n"
+    )
+    save(place / "step=100.pt", 1)
+    evaluate(program, place, "--evaluator", "odd.py:numbers", "--evaluator", "odd.py:circle")
+    found = {one["evaluator"]: one for one in program("watch", "show", "out", "--json").json["evaluations"]}
+    assert found["numbers"]["values"] == {"nan": None, "inf": "inf", "half\\udcff": 1}
+    assert (found["circle"]["state"], found["circle"]["reason"][:14]) == ("failed", "RecursionError")
+    assert program("watch", "ls").code == 0
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

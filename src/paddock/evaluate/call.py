@@ -15,13 +15,14 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from paddock import wire
 from paddock.errors import HomeError, PaddockError
 from paddock.evaluate import code, content, results, training
 from paddock.evaluate.evaluator import load
 from paddock.evaluate.ledger import DONE, FAILED, MISSED, VOID, Finding, Ledger, Result
 from paddock.evaluate.pin import unpin
 from paddock.evaluate.template import fill
-from paddock.evaluate.values import values_of
+from paddock.evaluate.values import number_of, values_of
 from paddock.record.layout import Home
 
 MODULE = "paddock.evaluate.call"
@@ -67,16 +68,16 @@ def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
     started = time.time()
     try:
         found = _call_on_content(ledger, finding, path, run.path)
+        if content.find(finding, ledger.watched).changed:
+            why = "it was changed while it was evaluated"
+            sys.stderr.write(f"{finding.path}: {why}\n")
+            ledger.put_result(finding.key, Result(state=VOID, reason=why, started=started, ended=time.time()))
+        else:
+            _record(ledger, finding, found, run, started)
     except BaseException as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        why = wire.text(" ".join(f"{type(error).__name__}: {error}".split())[:300])
         ledger.put_result(finding.key, Result(state=FAILED, reason=why, started=started, ended=time.time()))
         raise
-    if content.find(finding, ledger.watched).changed:
-        why = "it was changed while it was evaluated"
-        sys.stderr.write(f"{finding.path}: {why}\n")
-        ledger.put_result(finding.key, Result(state=VOID, reason=why, started=started, ended=time.time()))
-    else:
-        _record(ledger, finding, found, run, started)
     unpin(finding.pin)
     run.finish()
     return 0
@@ -117,17 +118,24 @@ def _record(ledger: Ledger, finding: Finding, found: Any, run: Any, started: flo
     ledger is one that was stored."""
     values = values_of(found)
     step = finding.step if finding.step is not None else 0
-    logged = {name: value for name, value in run.summary.items() if isinstance(value, (int, float))}
-    numbers = {**logged, **values.numbers}
+    logged = {name: number for name, value in run.summary.items() if (number := number_of(value)) is not None}
+    numbers = {wire.text(name): value for name, value in {**logged, **values.numbers}.items()}
     if values.numbers:
         run.log(dict(values.numbers), step=step)
     for name, value in values.others.items():
         run.summary[name] = value
     if finding.run and numbers:
         scores = {f"eval/{finding.evaluator}/{name}": value for name, value in numbers.items()}
-        note = {"checkpoint": finding.path, "run": run.id, "evaluator": finding.evaluator, "key": finding.key}
+        note = {
+            "checkpoint": wire.text(finding.path),
+            "run": run.id,
+            "evaluator": finding.evaluator,
+            "key": finding.key,
+        }
         training.write_points(Home(Path(os.environ["PADDOCK_RUN_HOME"])), finding.run, scores, step, note)
-    ledger.put_result(finding.key, Result(state=DONE, values=numbers, started=started, ended=time.time()))
+    ledger.put_result(
+        finding.key, Result(state=DONE, values=wire.plain(numbers).value, started=started, ended=time.time())
+    )
 
 
 if __name__ == "__main__":

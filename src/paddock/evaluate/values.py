@@ -20,7 +20,7 @@ def values_of(found: Any) -> Values:
     if found is None:
         return Values(numbers, others)
     for name, value in _flat(found if isinstance(found, Mapping) else {SCORE: found}, ""):
-        number = _number(value)
+        number = number_of(value)
         if number is None:
             others[name] = value
         else:
@@ -38,14 +38,19 @@ def _flat(values: Mapping[Any, Any], prefix: str) -> list[tuple[str, Any]]:
     return found
 
 
-def _number(value: Any) -> int | float | None:
-    if isinstance(value, (bool, int, float)):
-        return value
+def number_of(value: Any) -> int | float | None:
+    """None when it is none, or one that is too large for everybody who reads it later."""
     item = getattr(value, "item", None)
     if callable(item):
         try:
             value = item()
         except Exception:  # an array of several
             return None
-        return value if isinstance(value, (bool, int, float)) else None
-    return None
+    if not isinstance(value, (bool, int, float)):
+        return None
+    if isinstance(value, float) or -(2**63) <= value < 2**63:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return None

@@ -44,3 +44,7 @@ def test_what_a_function_returns() -> None:
     assert values_of({"a": {"b": 1}, "c": True}).numbers == {"a/b": 1, "c": True}
     assert values_of({"note": "x"}) == ({}, {"note": "x"})
     assert values_of(None) == ({}, {})
+
+
+def test_a_number_that_nobody_could_read_later_is_kept_as_it_is_said() -> None:
+    assert values_of({"large": 2**70, "larger": 10**400}) == ({"large": float(2**70)}, {"larger": 10**400})
