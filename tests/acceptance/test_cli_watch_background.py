@@ -239,10 +239,12 @@ def test_shutdown_finds_the_workers_of_a_killed_watcher(program: Any, out: Path)
     (one,) = alive(program)
     until(lambda: program("workers", "-Q", "evaluation", "--json").json["workers"])
     (worker,) = program("workers", "-Q", "evaluation", "--json").json["workers"]
+    os.kill(worker["pid"], signal.SIGSTOP)  # else it would end with its watcher
     os.kill(one["pid"], signal.SIGKILL)
     until(lambda: has_ended(one["pid"]))
-    found = program("shutdown", "--yes", "--json").json
-    assert found["workers"] == 1 and has_ended(worker["pid"])
+    found = program("shutdown", "--yes", "--force", "--json").json
+    assert found["workers"] == 1
+    until(lambda: has_ended(worker["pid"]))
 
 
 def test_shutdown_by_force_waits_for_nobody(program: Any, out: Path) -> None:

@@ -137,14 +137,14 @@ def test_a_watcher_of_two_directories_is_not_ended_for_one_without_asking(progra
         assert process.wait(60) == 0
 
 
-def test_a_killed_watcher_is_dead_and_its_worker_can_be_ended(program: Any, out: Path) -> None:
+def test_a_killed_watcher_is_dead_and_its_worker_ends_with_it(program: Any, out: Path) -> None:
     with watching(program, "out", "--evaluator", "metrics.py:acc") as process:
         until(lambda: program("workers", "-Q", "evaluation", "--json").json["workers"])
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
+        until(lambda: program("workers", "-Q", "evaluation", "--json").json["workers"] == [], pause=0.1)
         (watch,) = listed(program)
         assert [one["state"] for one in watch["watchers"]] == ["dead"] and not watch["watched"]
         found = program("watch", "stop", "out")
         assert found.code == 0 and "was dead already" in found.out
-        until(lambda: program("workers", "-Q", "evaluation", "--json").json["workers"] == [], pause=0.1)
     assert listed(program)[0]["watchers"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -40,7 +41,12 @@ class Crew:
         for queue, plans in self._plans.items():
             if queue not in self._workers:
                 # In a session of its own: Ctrl-C is for us, and we tell the worker.
-                process = subprocess.Popen(_command(self._home, queue, plans), start_new_session=True)
+                process = subprocess.Popen(
+                    _command(self._home, queue, plans),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
                 self._workers[queue], self._started[queue] = process, time.monotonic()
                 begun.append((process.pid, start_ticks(process.pid)))
         return begun
@@ -79,4 +85,5 @@ def _command(home: Home, queue: str, plans: Sequence[Plan]) -> list[str]:
     for plan in plans:
         for evaluator in () if plan.options.isolate else plan.options.evaluators:
             command += ["--warm", wire.dumps({"command": warm(evaluator), "gpus": plan.options.gpus}).decode()]
-    return [*command, "--home", str(home.path), "-q"]
+    # Should we be killed, it gives back what it evaluates and ends, too.
+    return [*command, "--parent", str(os.getpid()), "--home", str(home.path), "-q"]

@@ -14,6 +14,7 @@ from paddock import settings
 from paddock.cli.command import Session
 from paddock.cli.output import QUIET
 from paddock.cli.watch_crew import Crew
+from paddock.cli.watch_ending import end_orphans
 from paddock.cli.watch_follow import Follow, View
 from paddock.cli.watch_plan import Plan
 from paddock.cli.watch_view import Plain, choose
@@ -22,7 +23,7 @@ from paddock.compare.text import many
 from paddock.evaluate.account import PENDING, RUNNING, Account, counts, tasks
 from paddock.evaluate.again import restore
 from paddock.evaluate.vigil import Vigil
-from paddock.evaluate.watcher import FINISH, STOP, Facts, Post, Watcher, bury
+from paddock.evaluate.watcher import FINISH, STOP, Facts, Post, Watcher, watchers
 from paddock.evaluate.watching import Watching
 from paddock.record.layout import Home
 
@@ -50,7 +51,8 @@ class Keeping:
     def keep(self, begun: Callable[[], None] = lambda: None, *, plain: bool = False, until_eof: bool = False) -> None:
         """Until a signal, an order, or the end of what it was asked for. `begun` is called when everything has been
         looked at once: what comes after that is new."""
-        bury(self._home, lambda seen: any(seen.at(_id(one)) for one in self._watches))
+        here = [seen for seen in watchers(self._home) if seen.own and any(seen.at(_id(one)) for one in self._watches)]
+        end_orphans(self._home, here)  # of watchers that were killed
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._caught)
         self._watcher = Watcher(self._home, self._facts(), settings.load().lease_beat_seconds)

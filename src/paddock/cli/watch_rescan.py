@@ -16,6 +16,7 @@ from paddock.compare.text import many
 from paddock.errors import NotFound, UsageError
 from paddock.evaluate.again import again, restore
 from paddock.evaluate.ledger import FAILED
+from paddock.evaluate.policy.rules import PLAIN
 from paddock.evaluate.watches import Watch
 from paddock.evaluate.watching import Watching
 from paddock.queue.roster import ALIVE, workers
@@ -43,7 +44,7 @@ def rescan(session: Session, watch: str, failed: bool, checkpoint: str | None) -
     path = _inside(found, checkpoint) if checkpoint else ""
     if path:
         exact = re.compile(f"^{re.escape(path)}$")
-        watching = replace(watching, options=replace(watching.options, pattern=exact, existing=True))
+        watching = replace(watching, options=replace(watching.options, pattern=exact, existing=True, rules=PLAIN))
     restored = 0 if path else restore(watching)
     watching.look_until_settled()
     wanted = [

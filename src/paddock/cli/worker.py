@@ -48,6 +48,7 @@ inherit the worker's environment.
 @click.option("--until", metavar="TIME", help="Leave after 2h, 90m, 1d [the end of the Slurm job].")
 @click.option("--drain", is_flag=True, help="When it is to stop, let the running tasks finish first.")
 @click.option("--warm", multiple=True, metavar="JSON", hidden=True)
+@click.option("--parent", type=int, metavar="PID", hidden=True)
 @click.option("--grace", metavar="TIME", default="30s", show_default=True, help="From SIGTERM to SIGKILL.")
 def worker(
     session: Session,
@@ -61,13 +62,16 @@ def worker(
     until: str | None,
     drain: bool,
     warm: tuple[str, ...],
+    parent: int | None,
     grace: str,
 ) -> None:
-    from paddock.work import notify
+    from paddock.work import notify, process
     from paddock.work.slots import from_options
     from paddock.work.spares import kinds
     from paddock.work.worker import Options, Worker
 
+    if parent is not None and not process.end_with(parent):
+        return
     given = settings.load()
     options = Options(
         from_options(gpus, slots, os.environ, cpus or len(os.sched_getaffinity(0)), _memory(mem)),

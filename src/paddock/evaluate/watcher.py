@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -139,14 +138,6 @@ def remove(home: Home, name: str) -> None:
     for end in ("", FACTS, FINISH):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(directory(home) / (name + end))
-
-
-def bury(home: Home, is_mine: Callable[[Seen], bool] = lambda seen: True) -> list[Seen]:
-    """Remove what dead watchers of ours left behind; returns them."""
-    dead = [seen for seen in watchers(home) if seen.state == roster.DEAD and seen.own and is_mine(seen)]
-    for seen in dead:
-        remove(home, seen.name)
-    return dead
 
 
 def _facts(path: Path) -> Facts:

@@ -19,7 +19,7 @@ from paddock.work import cgroup
 MARKER = handover.MARKER
 PATIENCE = 15.0  # seconds after which a killed process that waits for a device is taken for dead
 _TRIES = 20  # scans after which a tree that grows faster than we stop it is killed as far as it is known
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _CATCHABLE = [number for number in signal.valid_signals() if number not in (signal.SIGKILL, signal.SIGSTOP)]
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -207,6 +207,12 @@ def kill_marked(token: str, grace: float = 0.0) -> int:
     if group is not None:
         group.remove()
     return len(ended)
+
+
+def end_with(parent: int) -> bool:
+    """Be told to end (SIGTERM) when the process that started us is gone; False when it is gone already."""
+    _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    return os.getppid() == parent
 
 
 def adopt_orphans() -> None:
