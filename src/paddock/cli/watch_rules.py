@@ -70,7 +70,7 @@ def joined(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, "directories": tuple(directories), "stop_when": tuple(rules)}
 
 
-_LEAST_SECONDS = 1.0  # between two looks into the catalog
+_LEAST_SECONDS = 3.0  # between two looks into the catalog
 _SHARE = 0.05  # of the time at most that is spent with them
 
 
@@ -105,8 +105,9 @@ class Records:
         if began < self._until:
             return
         with self._source.catalog() as catalog:
-            catalog.refresh()
+            found = catalog.refresh()
             self._rows = {row.id: row for row in catalog.runs()}
-        self._found = {}
+        if found.new or found.changed or found.removed:
+            self._found = {}
         now = time.monotonic()
         self._until = now + max(_LEAST_SECONDS, (now - began) / _SHARE)

@@ -22,6 +22,7 @@ from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, PAUSED, QUEUED,
 from paddock.queue.withdrawal import forget, withdraw, withdrawn
 from paddock.record.layout import Home
 
+ASK_SECONDS = 2.0  # between two looks at whether it is over
 _TASK = "eval-"
 _UNFINISHED = (QUEUED, PAUSED, CHECKING, ACTIVE, CANCELLED)  # in the order a task goes through them
 
@@ -54,6 +55,7 @@ class Steward:
         self._came = time.monotonic()  # when the last checkpoint did
         self._news: dict[str, None] = {}  # series of which something is new
         self._calm = 0  # how many looks in a row found nothing that waits or runs
+        self._ask = 0.0
         self._hinted = False
         self.over = ""  # why nothing more is to be expected
         self.wants_look = False  # at everything, before it is over
@@ -147,6 +149,10 @@ class Steward:
         self._read()
         news, self._news = self._news, {}
         self._winners.judge(news)
+        # Whether it is over is asked at once when it may be, else now and then.
+        if not news and not self._calm and time.monotonic() < self._ask:
+            return []
+        self._ask = time.monotonic() + ASK_SECONDS
         return self._end(settling)
 
     def _read(self) -> None:

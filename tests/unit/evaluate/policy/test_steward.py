@@ -17,7 +17,7 @@ from paddock import wire
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.ledger import DONE, FAILED, SKIPPED, Finding, Ledger, Result
 from paddock.evaluate.options import Options
-from paddock.evaluate.policy import deletion, trainer
+from paddock.evaluate.policy import deletion, steward, trainer
 from paddock.evaluate.policy.rules import Rules, StopWhen
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
@@ -104,6 +104,11 @@ class Stage:
 
     def left(self) -> list[str]:
         return sorted(name for name in os.listdir(self.out) if not name.startswith("."))
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steward, "ASK_SECONDS", 0.0)
 
 
 @pytest.fixture
