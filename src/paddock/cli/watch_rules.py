@@ -98,6 +98,9 @@ class Records:
 
     def _row(self, run: str) -> RunRow | None:
         self._look()
+        if run not in self._rows:  # it may have begun since
+            self._until = 0.0
+            self._look()
         return self._rows.get(run)
 
     def _look(self) -> None:

@@ -72,8 +72,10 @@ def send(process: Process, number: signal.Signals) -> str:
         return "its machine was started again"
     try:
         descriptor = os.pidfd_open(process.pid)
-    except (OSError, AttributeError) as error:
-        return f"it cannot be reached ({error})"
+    except ProcessLookupError:
+        return "it has ended"
+    except OSError as error:
+        return f"it cannot be reached ({error.strerror})"
     try:
         if not exists(process.pid, process.start):
             return "it has ended"
