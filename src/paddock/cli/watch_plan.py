@@ -14,17 +14,17 @@ from paddock.cli.watch_rules import Records, joined, refuse_urls, rules_of
 from paddock.compare.view import source
 from paddock.errors import UsageError
 from paddock.evaluate import evaluator as evaluators
-from paddock.evaluate import training
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.options import Options
 from paddock.evaluate.origin import is_url, real
+from paddock.evaluate.parentage import Parentage
 from paddock.evaluate.policy.trainer import Trainings
 from paddock.evaluate.scan import compile_pattern
-from paddock.evaluate.series import series_of
 from paddock.evaluate.steps import compile_rule
 from paddock.evaluate.watches import remember
 from paddock.evaluate.watching import Watching
+from paddock.model import RunRow
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.submission import parse_seconds
 from paddock.record.layout import Home
@@ -153,17 +153,12 @@ def _run(session: Session, name: str | None) -> str:
 
 
 def _training_runs(session: Session, home: Home, run: str) -> Callable[[str], str]:
-    known: dict[str, str] = {}
     if run:
         return lambda path: run
 
-    def find(path: str) -> str:
-        directory = series_of(path)
-        if directory not in known:
-            with source(session.home_option).catalog() as catalog:
-                catalog.refresh()
-                found = training.find(home, directory, catalog.runs())
-            known[directory] = found or training.make(home, directory)
-        return known[directory]
+    def runs() -> list[RunRow]:
+        with source(session.home_option).catalog() as catalog:
+            catalog.refresh()
+            return list(catalog.runs())
 
-    return find
+    return Parentage(home, runs)

@@ -11,9 +11,12 @@ from typing import Protocol
 from paddock.evaluate import marker
 from paddock.evaluate.origin import is_url
 from paddock.record.filesystem import is_local
-from paddock.record.wake import Wake
+from paddock.record.wake import Change
+from paddock.record.wakes import Wakes
 
 SAFE_SECONDS = 60.0  # between two looks at everything, where the kernel tells what happened
+SLICE_SECONDS = 0.01  # spent on such looks before the kernel is asked again: what is new goes first
+SIGNAL_SECONDS = 0.5  # a signal's handler only says that it is over
 
 
 class Watched(Protocol):
@@ -43,70 +46,90 @@ class Watched(Protocol):
 
 class Vigil:
     def __init__(self, watches: Sequence[Watched], interval: float) -> None:
-        self._posts = [_Post(watching, interval) for watching in watches]
+        self._wakes: Wakes[_Post] = Wakes(marker.SUFFIX)
+        self._posts = [_Post(watching, interval, self._wakes) for watching in watches]
 
     def keep(self, is_over: Callable[[], bool]) -> None:
         """Look, and look again when something may have happened, until it is over: it was ended, or nothing more is to
         be expected in any of the directories."""
         while not is_over() and not all(post.over for post in self._posts):
-            pause = min(post.work() for post in self._posts)
-            poller = select.poll()
-            for post in self._posts:
-                for fd in post.fds:
-                    poller.register(fd, select.POLLIN)
-            # Short, because a signal's handler only says that it is over.
-            poller.poll(min(pause, 0.5) * 1000)
+            self._turn()
+            self._wait()
+
+    def _turn(self) -> None:
+        for post, changes in self._wakes.read().items():
+            post.hear(changes)
+        end = time.monotonic() + SLICE_SECONDS
+        for post in self._posts:
+            if post.due <= time.monotonic():
+                post.look()
+            if time.monotonic() >= end:
+                break
+        for post in self._posts:
+            post.attend()
+
+    def _wait(self) -> None:
+        poller = select.poll()
+        for fd in (self._wakes.fd, *(post.results for post in self._posts)):
+            if fd >= 0:
+                poller.register(fd, select.POLLIN)
+        pause = min(post.due for post in self._posts) - time.monotonic()
+        poller.poll(max(0.0, min(pause, SIGNAL_SECONDS)) * 1000)
 
     def close(self) -> None:
-        for post in self._posts:
-            post.close()
+        self._wakes.close()
 
 
 class _Post:
-    def __init__(self, watching: Watched, interval: float) -> None:
-        self._watching = watching
+    def __init__(self, watching: Watched, interval: float, wakes: Wakes[_Post]) -> None:
+        self._watching, self._interval, self._wakes = watching, interval, wakes
         self._local = not is_url(watching.directory) and is_local(Path(watching.directory))
-        self._interval = interval
-        self._wake = Wake({})
-        self._watched: set[str] = set()
         self._everything = 0.0  # when to look at everything again
-        self._due = 0.0  # when something that was seen will have rested
+        self._rested = 0.0  # when something that was seen will have rested
 
     @property
-    def fds(self) -> list[int]:
-        return [fd for fd in (self._wake.fd, self._watching.results) if fd >= 0]
+    def due(self) -> float:
+        return min(self._everything, self._rested)
+
+    @property
+    def results(self) -> int:
+        return self._watching.results
 
     @property
     def over(self) -> str:
         return self._watching.over
 
-    def close(self) -> None:
-        self._wake.close()
-
-    def work(self) -> float:
-        """Look if there is a reason to; the seconds until there is one even if nothing happens."""
-        changes = self._wake.read() if self._wake.fd >= 0 else []
-        now = time.monotonic()
-        if changes is None or now >= self._everything:
-            self._look(None, ())
-            told = self._wake.fd >= 0
-            self._everything = time.monotonic() + (max(self._interval, SAFE_SECONDS) if told else self._interval)
-        elif changes or now >= self._due:
-            moved = {f"{change.directory}/{change.name}" for change in changes if change.moved}
-            named = {f"{change.directory}/{change.name}" for change in changes}
-            self._look({change.directory for change in changes}, moved, named)
+    def attend(self) -> None:
         self._watching.attend()
-        return max(0.0, min(self._everything, self._due) - time.monotonic())
 
-    def _look(self, changed: set[str] | None, moved: set[str] | tuple[str, ...], named: set[str] | None = None) -> None:
+    def hear(self, changes: Sequence[Change] | None) -> None:
+        """Look where something happened; None: that may be anywhere."""
+        if changes is None:
+            self._everything = 0.0
+            self.look()
+            return
+        named = {f"{change.directory}/{change.name}" for change in changes}
+        moved = {f"{change.directory}/{change.name}" for change in changes if change.moved}
+        self._look({change.directory for change in changes}, moved, named)
+
+    def look(self) -> None:
+        """Look at everything, or at what has rested."""
+        if time.monotonic() < self._everything:
+            self._look(set(), set(), set())
+            return
+        told = self._look(None, set(), None)
+        self._everything = time.monotonic() + (max(self._interval, SAFE_SECONDS) if told else self._interval)
+
+    def _look(self, changed: set[str] | None, moved: set[str], named: set[str] | None) -> bool:
+        """Whether the kernel tells what happens from now on."""
         due = self._watching.look(changed, moved, named)
-        self._due = float("inf") if due is None else time.monotonic() + due
-        if self._local and self._watching.directories != self._watched:
-            # New directories are listed again once they are watched: what came in between is not told by anybody.
-            self._wake.close()
-            self._watched = set(self._watching.directories)
-            self._wake = Wake({path: (Path(path), True) for path in self._watched}, marker.SUFFIX)
-            due = self._watching.look(None, moved)
-            self._due = float("inf") if due is None else time.monotonic() + due
-            if self._watching.directories != self._watched:
-                self._everything = 0.0
+        told = self._local and self._wakes.fd >= 0
+        while told and (directories := self._watching.directories) != self._wakes.watched(self):
+            new = directories - self._wakes.watched(self)
+            told = self._wakes.watch(self, directories)
+            # They are listed again once they are watched: of what came in between nobody tells.
+            due = self._watching.look(new, moved) if new else due
+        if not told and self._local:
+            self._everything = min(self._everything, time.monotonic() + self._interval)
+        self._rested = float("inf") if due is None else time.monotonic() + due
+        return told

@@ -18,6 +18,7 @@ from paddock.evaluate.look import Look
 from paddock.evaluate.metadata import step_for
 from paddock.evaluate.options import Options
 from paddock.evaluate.origin import open_origin
+from paddock.evaluate.parentage import Parentage
 from paddock.evaluate.pin import unpin
 from paddock.evaluate.policy.standing import Group, Standing
 from paddock.evaluate.policy.steward import Plan, Steward
@@ -110,6 +111,8 @@ class Watching:
         for first in range(0, len(ready), size or 1):
             self._take(ready[first : first + size])
         self._mend(found, now, changed is None)
+        if named is None and isinstance(self.training, Parentage):  # there may be new directories
+            self.training.expect(self.directories)
         dues = [candidate.due for candidate in self._candidates.values() if candidate.due is not None]
         dues += self._upkeep.dues
         return max(0.0, min(dues) - self.clock()) if dues else None

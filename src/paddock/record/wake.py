@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-_CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x8, 0x40, 0x80, 0x100, 0x200
-_DELETE_SELF, _MOVE_SELF, _UNMOUNT, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
-_NAMES = _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
-_HERE = _MOVED_TO | _CREATE | _CLOSE_WRITE
-_NONBLOCK, _CLOEXEC = 0o4000, 0o2000000
-_HEADER = struct.Struct("iIII")
-_BYTES = 1 << 16
+CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE = 0x8, 0x40, 0x80, 0x100, 0x200
+DELETE_SELF, MOVE_SELF, UNMOUNT, OVERFLOW, IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
+NAMES = MOVED_FROM | MOVED_TO | CREATE | DELETE
+HERE = MOVED_TO | CREATE | CLOSE_WRITE
+NONBLOCK, CLOEXEC = 0o4000, 0o2000000
+HEADER = struct.Struct("iIII")
+BYTES = 1 << 16
 
 
 class Change(NamedTuple):
@@ -40,7 +40,7 @@ class Wake:
             return
         try:
             self._libc = ctypes.CDLL(None, use_errno=True)
-            self.fd = self._libc.inotify_init1(_NONBLOCK | _CLOEXEC)
+            self.fd = self._libc.inotify_init1(NONBLOCK | CLOEXEC)
         except (OSError, AttributeError):
             return
         for name, (path, writes) in directories.items():
@@ -50,7 +50,7 @@ class Wake:
         """One more. Where the kernel cannot tell of it, it tells of none: half of the news would be taken for all."""
         if self.fd < 0:
             return
-        mask = _NAMES | _DELETE_SELF | _MOVE_SELF | (_CLOSE_WRITE if writes else 0)
+        mask = NAMES | DELETE_SELF | MOVE_SELF | (CLOSE_WRITE if writes else 0)
         number = self._libc.inotify_add_watch(self.fd, os.fsencode(path), mask)
         if number < 0:
             self.close()
@@ -63,7 +63,7 @@ class Wake:
         found: list[Change] = []
         while self.fd >= 0:
             try:
-                data = os.read(self.fd, _BYTES)
+                data = os.read(self.fd, BYTES)
             except BlockingIOError:
                 return found
             except OSError:
@@ -71,25 +71,25 @@ class Wake:
                 return None
             at = 0
             while at < len(data):
-                number, mask, _, size = _HEADER.unpack_from(data, at)
-                if mask & (_DELETE_SELF | _MOVE_SELF | _UNMOUNT | _IGNORED):
+                number, mask, _, size = HEADER.unpack_from(data, at)
+                if mask & (DELETE_SELF | MOVE_SELF | UNMOUNT | IGNORED):
                     self.close()  # what we watched is not the queue's directory any more
                     return None
-                if mask & _OVERFLOW:
+                if mask & OVERFLOW:
                     self._skip()
                     return None
                 name = data[at + 16 : at + 16 + size].rstrip(b"\0").decode("utf-8", "surrogateescape")
                 at += 16 + size
                 if name[:1] != "." or name.endswith(self._hidden):
-                    found.append(Change(self._watched[number], name, mask & _HERE != 0, mask & _MOVED_TO != 0))
-            if len(data) < _BYTES // 2:
+                    found.append(Change(self._watched[number], name, mask & HERE != 0, mask & MOVED_TO != 0))
+            if len(data) < BYTES // 2:
                 return found
         return None
 
     def _skip(self) -> None:
         """Everything will be listed anyway."""
         try:
-            while os.read(self.fd, _BYTES):
+            while os.read(self.fd, BYTES):
                 pass
         except OSError:
             pass
