@@ -38,7 +38,7 @@ def save(path: Path, entries: int) -> None:
     aside = path.with_name(f".{path.name}")
     with zipfile.ZipFile(aside, "w") as file:
         for number in range(entries):
-            file.writestr(str(number), path.name)
+            file.writestr(str(number), os.fsencode(path.name))
     aside.rename(path)
 
 
@@ -91,6 +91,16 @@ def test_a_command_gets_the_path_as_it_is_within_quotes_too(program: Any, place:
     (run,) = program("ls", "job_type=train", "--json").json["runs"]
     assert [stat["last"] for stat in run["metrics"].values()] == [1.0]
     assert not list(program.cwd.rglob("fooled*"))
+
+
+def test_a_name_that_is_no_text_is_a_name(program: Any, place: Path) -> None:
+    save(place / os.fsdecode(b"caf\xe9 step=100.pt"), 1)
+    save(place / "two\nlines step=200.pt", 2)
+    command = """test -f {path} && echo '{"there": 1}' > {out}/results.json"""
+    evaluate(program, place, "--evaluator", "metrics.py:acc", "--command", command)
+    found = program("watch", "show", "out", "--json").json["evaluations"]
+    assert [one["state"] for one in found] == ["done"] * 4, found
+    assert {Path(one["checkpoint"]).name for one in found} == {"caf\\udce9 step=100.pt", "two\nlines step=200.pt"}
 
 
 def test_an_evaluator_that_raises_is_recorded_with_its_traceback(program: Any, place: Path) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from paddock import settings
+from paddock import settings, wire
 from paddock.cli.command import Session
 from paddock.cli.output import QUIET
 from paddock.cli.watch_crew import Crew
@@ -165,7 +165,7 @@ def _id(watching: Watching) -> str:
 
 def _post(watching: Watching) -> Post:
     evaluators = {evaluator.name: dict(evaluator.call) for evaluator in watching.options.evaluators}
-    return Post(watch=_id(watching), directory=watching.directory, evaluators=evaluators)
+    return Post(watch=_id(watching), directory=wire.text(watching.directory), evaluators=evaluators)
 
 
 def _shown(plan: Plan, home: Home) -> str:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
 
@@ -31,6 +32,7 @@ from paddock.record.layout import Home
 T = TypeVar("T")
 FOUND, SUBMITTED, RESULT = ".json", ".submitted", ".result"
 WITHDRAWN = ".withdrawn"  # taken back by a shutdown, until somebody watches again
+_BYTES = "bytes:"  # how a path begins here that is not UTF-8
 DONE, FAILED, MISSED, VOID, SKIPPED = "done", "failed", "missed", "void", "skipped"
 
 
@@ -104,7 +106,7 @@ class Ledger:
 
     def put(self, finding: Finding) -> bool:
         """True when this call was the one that put it."""
-        return files.write_once(self.directory / (finding.key + FOUND), wire.encode(finding))
+        return files.write_once(self.directory / (finding.key + FOUND), _encoded(finding))
 
     def put_all(self, findings: Sequence[Finding]) -> set[str]:
         """The keys of those that this call has put; they wait for the disk together."""
@@ -116,7 +118,7 @@ class Ledger:
         try:
             for aside, finding in zip(asides, findings, strict=True):
                 descriptors.append(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644))
-                files.write_all(descriptors[-1], wire.encode(finding))
+                files.write_all(descriptors[-1], _encoded(finding))
             commit.sync(descriptors)
             for aside, finding in zip(asides, findings, strict=True):
                 try:
@@ -159,7 +161,7 @@ class Ledger:
 
     def begin_anew(self, finding: Finding) -> None:
         """Somebody wants it evaluated again: what it says now counts, and no result does."""
-        files.replace(self.directory / (finding.key + FOUND), wire.encode(finding))
+        files.replace(self.directory / (finding.key + FOUND), _encoded(finding))
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.directory / (finding.key + RESULT))
 
@@ -175,7 +177,10 @@ class Ledger:
 
     def finding(self, key: str) -> Finding | None:
         raw = _read(self.directory / (key + FOUND))
-        return None if raw is None else _decoded(raw, Finding)
+        found = None if raw is None else _decoded(raw, Finding)
+        if found is None or not found.path.startswith(_BYTES):
+            return found
+        return msgspec.structs.replace(found, path=_path(found.path), pin=_path(found.pin))
 
     def result(self, key: str) -> Result | None:
         raw = _read(self.directory / (key + RESULT))
@@ -191,6 +196,22 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
+
+
+def _encoded(finding: Finding) -> bytes:
+    try:
+        return wire.encode(finding)
+    except UnicodeEncodeError:
+        return wire.encode(msgspec.structs.replace(finding, path=_text(finding.path), pin=_text(finding.pin)))
+
+
+def _text(path: str) -> str:
+    """Of a path whose bytes are no UTF-8, from which they can be had again."""
+    return _BYTES + quote(os.fsencode(path))
+
+
+def _path(text: str) -> str:
+    return os.fsdecode(unquote_to_bytes(text.removeprefix(_BYTES)))
 
 
 def _decoded(raw: bytes, kind: type[T]) -> T | None:

@@ -142,7 +142,7 @@ def is_checkpoint(directory: str, names: list[str], pattern: re.Pattern[str]) ->
 
 def compile_pattern(text: str) -> re.Pattern[str]:
     try:
-        return re.compile(text)
+        return re.compile(text, re.DOTALL)  # a name may have several lines
     except re.error as error:
         raise UsageError(
             f"--regex-filter {text!r} cannot be read: {error}.", hint="It is matched against the full path."

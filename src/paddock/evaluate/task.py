@@ -7,6 +7,7 @@ import shlex
 import sys
 from typing import Any
 
+from paddock import wire
 from paddock.evaluate import call, evaluator
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.ledger import Finding, Ledger
@@ -21,9 +22,9 @@ def task_for(finding: Finding, ledger: Ledger, options: Options) -> dict[str, An
         "cmd": shlex.join(command),
         "warm": ahead,
         "id": finding.task,
-        "name": f"{finding.evaluator} {os.path.basename(finding.path)}",
+        "name": wire.text(f"{finding.evaluator} {os.path.basename(finding.path)}"),
         "parent": finding.run,
-        "config": {"checkpoint": finding.path, "step": finding.step, "evaluator": finding.evaluator},
+        "config": {"checkpoint": wire.text(finding.path), "step": finding.step, "evaluator": finding.evaluator},
         "facts": {"job_type": "eval"},
         "gpus": options.gpus,
         "timeout": options.timeout,
