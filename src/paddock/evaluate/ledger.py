@@ -32,6 +32,7 @@ from paddock.record.layout import Home
 T = TypeVar("T")
 FOUND, SUBMITTED, RESULT = ".json", ".submitted", ".result"
 WITHDRAWN = ".withdrawn"  # taken back by a shutdown, until somebody watches again
+_TOGETHER = 50  # files that wait for the disk together: a process may have 1,024 open
 _BYTES = "bytes:"  # how a path begins here that is not UTF-8
 DONE, FAILED, MISSED, VOID, SKIPPED = "done", "failed", "missed", "void", "skipped"
 
@@ -110,24 +111,35 @@ class Ledger:
 
     def put_all(self, findings: Sequence[Finding]) -> set[str]:
         """The keys of those that this call has put; they wait for the disk together."""
-        if len(findings) < 2:
-            return {finding.key for finding in findings if self.put(finding)}
-        asides = [f"{self.directory}/.{finding.key}.{secrets.token_hex(6)}.tmp" for finding in findings]
+        names = self._write_all([(finding.key + FOUND, _encoded(finding)) for finding in findings])
+        return {name.removesuffix(FOUND) for name in names}
+
+    def _write_all(self, named: Sequence[tuple[str, bytes]]) -> set[str]:
+        """Files, each unless it is there already; the names of those that this call has put."""
+        put: set[str] = set()
+        for first in range(0, len(named), _TOGETHER):
+            put |= self._write_some(named[first : first + _TOGETHER])
+        return put
+
+    def _write_some(self, named: Sequence[tuple[str, bytes]]) -> set[str]:
+        if len(named) < 2:
+            return {name for name, data in named if files.write_once(self.directory / name, data)}
+        asides = [f"{self.directory}/.{name}.{secrets.token_hex(6)}.tmp" for name, _ in named]
         descriptors: list[int] = []
         put: set[str] = set()
         try:
-            for aside, finding in zip(asides, findings, strict=True):
+            for aside, (_, data) in zip(asides, named, strict=True):
                 descriptors.append(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644))
-                files.write_all(descriptors[-1], _encoded(finding))
+                files.write_all(descriptors[-1], data)
             commit.sync(descriptors)
-            for aside, finding in zip(asides, findings, strict=True):
+            for aside, (name, data) in zip(asides, named, strict=True):
                 try:
-                    os.link(aside, self.directory / (finding.key + FOUND))
-                    put.add(finding.key)
+                    os.link(aside, self.directory / name)
+                    put.add(name)
                 except FileExistsError:
                     pass
                 except OSError:  # no links here
-                    put |= {finding.key} if self.put(finding) else set()
+                    put |= {name} if files.write_once(self.directory / name, data) else set()
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -166,10 +178,13 @@ class Ledger:
             os.unlink(self.directory / (finding.key + RESULT))
 
     def skip(self, finding: Finding, why: str) -> bool:
-        """Enter one that is not to be evaluated. Its result comes first: a finding without one would be submitted."""
-        result = Result(state=SKIPPED, reason=why, ended=time.time())
-        files.write_once(self.directory / (finding.key + RESULT), wire.encode(result))
-        return self.put(finding)
+        return bool(self.skip_all([finding], why))
+
+    def skip_all(self, findings: Sequence[Finding], why: str) -> set[str]:
+        """Enter what is not to be evaluated. Results come first: a finding without one would be submitted."""
+        result = wire.encode(Result(state=SKIPPED, reason=why, ended=time.time()))
+        self._write_all([(finding.key + RESULT, result) for finding in findings])
+        return self.put_all(findings)
 
     def retract(self, key: str) -> None:
         """It is to be evaluated after all; should we die now, it is found without a task, and gets one."""

@@ -13,7 +13,7 @@ from paddock.evaluate.completeness import Completeness
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
 from paddock.evaluate.judgement import LONG_QUIET, Judgement
-from paddock.evaluate.ledger import MISSED, SKIPPED, Finding, Ledger, Result
+from paddock.evaluate.ledger import MISSED, Finding, Ledger, Result
 from paddock.evaluate.look import Look
 from paddock.evaluate.metadata import step_for
 from paddock.evaluate.options import Options
@@ -159,16 +159,21 @@ class Watching:
     def _begin(self, found: Scan) -> None:
         """The first watch of this directory with an evaluator: what is there already is passed over, unless it is
         asked for."""
-        for path in () if self.options.existing else sorted(found.paths):
-            here = self._origin.look(path)
+        there = [] if self.options.existing else [self._origin.look(path) for path in sorted(found.paths)]
+        judged = [self.completeness.judge(here) for here in there if here is not None]
+        if not all(one.complete for one in judged):
+            self.completeness.wait()  # a command may have yet to say so
+        findings: dict[str, Finding] = {}
+        for here in there:
             if here is not None and self.completeness.judge(here).complete:
                 content = fingerprint(here)
                 for evaluator in self.options.evaluators:
                     if evaluator.name in self._new:
                         finding = self._finding(here, evaluator, content)
-                        if self.ledger.put(finding):
-                            self.ledger.put_result(finding.key, Result(state=SKIPPED, reason="it was there before"))
-                        self._keys.add(finding.key)
+                        findings.setdefault(finding.key, finding)
+        new = [finding for key, finding in findings.items() if key not in self._keys]
+        self.ledger.skip_all(new, "it was there before")
+        self._keys |= findings.keys()
         for name in self._new:
             self._begun(name).touch()
         (self.ledger.path / "begun").touch()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.ledger import MISSED, SKIPPED, SUBMITTED
 from paddock.evaluate.options import Options
@@ -48,6 +52,16 @@ def save(path: Path, content: bytes = b"weights") -> Path:
     return aside.rename(path)
 
 
+@contextlib.contextmanager
+def limited(what: int, number: int) -> Iterator[None]:
+    before = resource.getrlimit(what)
+    resource.setrlimit(what, (number, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, before)
+
+
 def tasks(queue: DirectoryQueue) -> list[str]:
     return sorted(queue.read(place).task.name for place in queue.list().places)
 
@@ -81,6 +95,27 @@ def test_what_was_there_before_is_passed_over_unless_it_is_asked_for(
     save(tmp_path / "other" / "step=2.pt")
     rounds(watcher(home, queue, tmp_path / "other", existing=True))
     assert tasks(queue) == ["acc step=2.pt"]
+
+
+def test_what_was_there_before_is_passed_over_too_where_a_command_says_what_is_complete(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    save(out / "step=1.pt"), save(out / "step=2.pt").rename(out / "open=2.pt")
+    watching = watcher(home, queue, out, complete=Rule(command="case {path} in *step*) ;; *) false ;; esac"))
+    rounds(watching)
+    assert tasks(queue) == []
+    (name,) = [name for name in watching.ledger.names() if name.endswith(".json")]
+    found = watching.ledger.finding(name.removesuffix(".json"))
+    assert found is not None and found.path == str(out / "step=1.pt")
+
+
+def test_more_than_a_process_may_open_are_entered(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    for step in range(120):
+        save(out / f"step={step}.pt")
+    watching = watcher(home, queue, out)
+    with limited(resource.RLIMIT_NOFILE, 100):
+        rounds(watching)
+    assert len(watching.ledger.known()[0]) == 120 and tasks(queue) == []
 
 
 def test_a_watcher_that_starts_again_finds_what_came_meanwhile(home: Home, queue: DirectoryQueue, out: Path) -> None:
