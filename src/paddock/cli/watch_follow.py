@@ -13,7 +13,8 @@ from typing import Protocol
 
 from paddock.cli.watch_best import Best, best
 from paddock.evaluate.account import PENDING, RUNNING, Account, Evaluation, Tasks, counts, tasks
-from paddock.evaluate.ledger import MISSED
+from paddock.evaluate.ledger import MISSED, Ledger
+from paddock.evaluate.policy.crown import goal_of
 from paddock.evaluate.watching import Watching
 
 _SECONDS = 0.5  # between two looks
@@ -39,7 +40,7 @@ class Row:
 
     directory: str
     account: Account
-    ledger: str
+    ledger: Ledger
     metric: str = ""
     goal: str = ""
     evaluations: list[Evaluation] = field(default_factory=list)
@@ -52,7 +53,7 @@ class Row:
 
     def may_have_changed(self) -> bool:
         """So it is while something waits or runs, and when the ledger's directory has changed."""
-        before, self.time = self.time, os.stat(self.ledger).st_mtime_ns
+        before, self.time = self.time, os.stat(self.ledger.directory).st_mtime_ns
         return self.time != before or bool(self.counts.get(PENDING) or self.counts.get(RUNNING))
 
     def look(self, where: Tasks) -> list[Evaluation]:
@@ -60,7 +61,8 @@ class Row:
         before = {one.finding.key: one.state for one in self.evaluations}
         self.evaluations = self.account.read(where)
         self.counts = counts(self.evaluations)
-        self.best = best(self.evaluations, self.metric, self.goal)
+        goal = self.goal or goal_of(self.ledger, self.metric, self.goal)
+        self.best = best(self.evaluations, self.metric, goal)
         there = [one for one in self.evaluations if one.state != MISSED]
         self.last = there[-1] if there else None
         called = [one for one in self.evaluations if one.result is not None and one.waited is not None]
@@ -80,7 +82,7 @@ class Follow:
             Row(
                 one.directory,
                 Account(one.ledger),
-                str(one.ledger.directory),
+                one.ledger,
                 one.options.rules.metric,
                 one.options.rules.goal,
             )

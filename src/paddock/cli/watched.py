@@ -13,6 +13,7 @@ from paddock.cli.watch_best import Best, best
 from paddock.compare.text import clean, cut_to, number, span, width
 from paddock.evaluate.account import PENDING, RUNNING, Account, Evaluation, counts, tasks
 from paddock.evaluate.ledger import DONE, FAILED, MISSED
+from paddock.evaluate.policy.crown import goal_of
 from paddock.evaluate.watcher import Seen
 from paddock.evaluate.watches import Watch, find, watches
 from paddock.queue.roster import ALIVE
@@ -43,8 +44,8 @@ class Stands(NamedTuple):
 
     @property
     def best(self) -> Best | None:
-        metric, goal = (self.watch.setup.get(name) for name in ("metric", "goal"))
-        return best(self.evaluations, metric if isinstance(metric, str) else "", goal if isinstance(goal, str) else "")
+        metric, goal = (str(self.watch.setup.get(name) or "") for name in ("metric", "goal"))
+        return best(self.evaluations, metric, goal or goal_of(self.watch.ledger, metric, goal))
 
 
 def known(session: Session) -> list[Watch]:

@@ -6,13 +6,12 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import blake2b
 from typing import Any
 
-from paddock import files, wire
+from paddock import wire
 from paddock.errors import PaddockError
 from paddock.evaluate.ledger import DONE, Ledger
-from paddock.evaluate.policy import deletion, link
+from paddock.evaluate.policy import crown, deletion, link
 from paddock.evaluate.policy.best import Score, best, bind
 from paddock.evaluate.policy.halt import Halt
 from paddock.evaluate.policy.hook import Hook
@@ -43,7 +42,7 @@ class Winners:
         self._home, self._root, self._ledger, self._tally = home, root, ledger, tally
         self._rules, self._evaluators, self._trainings, self._say = rules, evaluators, trainings, say
         self._metric = bind(rules.metric, evaluators) if rules.metric else None
-        self._directory = ledger.path / "bests" / _short(f"{rules.metric}\0{rules.goal}")
+        self._directory = crown.place(ledger, rules.metric, rules.goal)
         self._hook = Hook(rules.on_best, self._directory, say) if rules.on_best else None
         self._halt = Halt(home, ledger, rules, trainings, say) if rules.patience else None
         self._said: set[str] = set()
@@ -118,10 +117,9 @@ class Winners:
             "metric": self._rules.metric,
             "run": run,
         }
-        self._directory.mkdir(parents=True, exist_ok=True)
         about: dict[str, object] = {name: wire.text(word) for name, word in words.items()}
         about |= {"key": top.at.key, "goal": goal, "series": wire.text(series), "t": round(time.time(), 6)}
-        if files.write_once(self._directory / f"{top.at.key}.crowned", wire.dumps(about)):
+        if crown.put(self._directory, top.at.key, about):
             self._say(f"best {top.at.path}: {words['metric']} = {words['value']}")
             self._mark(run, top, words)
         if self._rules.keep_best and not self._rules.dry_run:
@@ -190,7 +188,3 @@ class Winners:
         if text not in self._said:
             self._said.add(text)
             self._say(text)
-
-
-def _short(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()

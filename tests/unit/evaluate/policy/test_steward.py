@@ -17,7 +17,7 @@ from paddock import wire
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.ledger import DONE, FAILED, SKIPPED, Finding, Ledger, Result
 from paddock.evaluate.options import Options
-from paddock.evaluate.policy import deletion, steward, trainer
+from paddock.evaluate.policy import crown, deletion, steward, trainer
 from paddock.evaluate.policy.rules import Rules, StopWhen
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
@@ -586,3 +586,5 @@ def test_the_goal_is_what_the_training_run_has_defined(stage: Stage) -> None:
     stage.trainings = Trainings(lambda directory: "train", lambda run: row, NOTHING_KNOWN.goal)
     stage.train(stage.watch(Rules(metric="acc", keep_best=1)), {1: 0.5, 2: 0.1, 3: 0.9})
     assert os.readlink(stage.out / "best") == "step=2.pt"
+    assert crown.goal_of(stage.ledger, "acc", "") == "min"  # so that others can say which is the best
+    assert crown.goal_of(stage.ledger, "loss", "") == ""
