@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 from paddock.errors import MissingExtra, UsageError
@@ -68,7 +69,7 @@ class Store:
             listing = {}
         paths = {path: self.url + str(path).removeprefix(self._root) for path in listing if not path.endswith("/")}
         self._objects = {url: listing[path] for path, url in paths.items()}
-        self._entries = {url: _entry(about) for url, about in self._objects.items()}
+        self._entries = {url: _entry(about, self.identity(url)) for url, about in self._objects.items()}
         self._inside = {}
         for url in self._entries:
             while url != self.url:
@@ -78,6 +79,14 @@ class Store:
                 if len(known) > 1 or len(directory) < len(self.url):
                     break  # those above know of this directory already
                 url = directory
+
+    def require_bucket(self) -> None:
+        """An empty prefix may be filled later; without its bucket it never is."""
+        if not self._entries:
+            try:
+                self.filesystem.ls(self._root.partition("/")[0])
+            except PermissionError:
+                pass  # of the prefix alone we may have the rights
 
     def look(self, url: str) -> StoreLook | None:
         if url in self._entries:
@@ -145,6 +154,7 @@ class StoreOrigin:
         self._marks: dict[str, object] = {}
         try:
             self._store.refresh()
+            self._store.require_bucket()
         except Exception as error:  # of the store's library: no such bucket, no rights, no network
             why = " ".join(str(error).split()) or type(error).__name__
             raise UsageError(f"{url} cannot be listed: {why}.", hint="Check its name and your credentials.") from None
@@ -154,9 +164,7 @@ class StoreOrigin:
         return set()
 
     def scan(self, only: Collection[str] | None = None, named: Collection[str] | None = None) -> Scan:
-        """Everything, each time that everything is asked for: what is known of the rest is as old."""
-        if only is not None:
-            return Scan(self._marks.keys(), set(), True)
+        """Always everything: nobody tells of changes, and what was seen a while ago says nothing of now."""
         try:
             self._store.refresh()
         except Exception:  # it cannot be reached just now
@@ -196,7 +204,8 @@ def _open(url: str) -> tuple[Any, str]:
     return filesystem, str(path).rstrip("/")
 
 
-def _entry(about: Mapping[str, Any]) -> Entry:
+def _entry(about: Mapping[str, Any], identity: str) -> Entry:
+    """The times of objects are whole seconds: what identifies the content stands for the inode."""
     moment = next((about[name] for name in _TIMES if about.get(name)), 0)
     if isinstance(moment, str):
         try:
@@ -204,4 +213,5 @@ def _entry(about: Mapping[str, Any]) -> Entry:
         except ValueError:
             moment = 0
     seconds = moment.timestamp() if isinstance(moment, datetime) else float(moment)
-    return Entry(int(about.get("size") or 0), int(seconds * 1e9), 0)
+    number = int.from_bytes(blake2b(identity.encode(), digest_size=7).digest(), "big")
+    return Entry(int(about.get("size") or 0), int(seconds * 1e9), number)

@@ -190,7 +190,7 @@ class Watching:
         resting = self._settling.observe(here, now, moved=moved and not os.path.islink(path))
         judgement = self.completeness.judge(here)
         due = self._settling.due(here, judgement, quiet=quiet)
-        if due is None and resting < FRESH_SECONDS:
+        if due is None and resting < FRESH_SECONDS and self.directories:
             due = now + AGAIN_SECONDS  # nobody tells what happens deep inside of a directory, or beside it
         is_ready = self._settling.is_ready(here, judgement, now, quiet=quiet)
         content = self._content(here) if judgement.complete else ""

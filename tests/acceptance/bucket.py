@@ -1,0 +1,78 @@
+"""A real S3 server, for as long as a test module needs it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.waiting import until
+
+KEYS = {"AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any", "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+def program() -> str:
+    """SeaweedFS, from PyPI; "" where it is not installed."""
+    beside = os.path.join(os.path.dirname(sys.executable), "weed")
+    return beside if os.path.exists(beside) else shutil.which("weed") or ""
+
+
+@contextmanager
+def server(directory: Path) -> Iterator[dict[str, str]]:
+    """The environment in which s3:// leads there."""
+    master, volume, filer, port = _free_ports(4)
+    command = [program(), f"-logdir={directory}", "server", f"-dir={directory}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]
+    command += [f"-master.port={master}", f"-master.port.grpc={master + 10000}", "-master.volumeSizeLimitMB=16"]
+    command += [f"-volume.port={volume}", f"-volume.port.grpc={volume + 10000}", "-volume.max=50"]
+    command += ["-filer", f"-filer.port={filer}", f"-filer.port.grpc={filer + 10000}"]
+    command += ["-s3", f"-s3.port={port}", f"-s3.port.grpc={port + 10000}", "-s3.port.iceberg=0"]
+    with open(directory / "weed.log", "wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        until(lambda: _answers(url) or _died(process, directory), pause=0.1)
+        yield {**KEYS, "AWS_ENDPOINT_URL": url}
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(url, timeout=2).close()
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _died(process: subprocess.Popen[bytes], directory: Path) -> bool:
+    assert process.poll() is None, (directory / "weed.log").read_text()[-2000:]
+    return False
+
+
+def _free_ports(number: int) -> list[int]:
+    """Such that the ports 10,000 above, for its parts among themselves, are free too."""
+    found: list[int] = []
+    sockets = []
+    for port in range(20000 + os.getpid() % 10000, 50000):
+        try:
+            for one in (port, port + 10000):
+                sockets.append(socket.socket())
+                sockets[-1].bind(("127.0.0.1", one))
+        except OSError:
+            continue
+        found.append(port)
+        if len(found) == number:
+            break
+    for one in sockets:
+        one.close()
+    return found
