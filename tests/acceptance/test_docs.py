@@ -246,7 +246,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Place:
         (path / name).mkdir()
     for name, words in (("python", ""), ("paddock", " -m paddock")):
         (path / "bin" / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n')
-        (path / "bin" / name).chmod(0o755)
+    for name in ("pip", "pip3", "uv"):  # an example must not change the environment that the tests run in
+        (path / "bin" / name).write_text(f'#!/bin/sh\necho "{name}: not in an example that is run" >&2\nexit 1\n')
+    for program in (path / "bin").iterdir():
+        program.chmod(0o755)
     foreign = ("PADDOCK_", "SLURM_", "PYTHONDONTWRITEBYTECODE", "RANK", "WORLD_SIZE", "LOCAL_RANK")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     environment |= {
