@@ -116,13 +116,13 @@ def test_removing_its_file_stops_a_watcher(program: Any, out: Path) -> None:
 
 
 def test_finish_sees_to_what_is_there_first(program: Any, out: Path) -> None:
-    with watching(program, "out", "--evaluator", "metrics.py:slow") as process:
+    with watching(program, "out", "--evaluator", "metrics.py:acc", "--no-worker") as process:
         save(out / "step=1.pt")
-        until(lambda: (program.cwd / "running").exists())
+        until_states(program, "pending")
         assert len(program("watch", "stop", "--all", "--finish", "--json").json["finishing"]) == 1
-        assert process.poll() is None
-        (program.cwd / "go").touch()
+        assert program("worker", "evaluation", "--no-persist").code == 0
         assert process.wait(60) == 0
+        assert "left in the queue" not in process.stderr.read()
     assert [one["state"] for one in evaluations(program)] == ["done"]
 
 

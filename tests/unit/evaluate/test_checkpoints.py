@@ -55,6 +55,19 @@ def test_each_comes_once_while_a_training_writes_keeps_and_deletes(tmp_path: Pat
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".paddock-pins")]
 
 
+def test_what_is_deleted_before_its_turn_is_there_when_its_turn_comes(tmp_path: Path) -> None:
+    with paddock.checkpoints(tmp_path, timeout=60) as found:
+        save(tmp_path / "step=1.pt")
+        assert next(found).step == 1
+        save(tmp_path / "step=2.pt")
+        until(lambda: found.seeking.found.qsize() == 1)
+        (tmp_path / "step=2.pt").unlink()
+        last = next(found)
+        with zipfile.ZipFile(last) as file:
+            assert (last.step, file.read("data")) == (2, b"step=2.pt")
+    assert os.listdir(tmp_path) == ["step=1.pt"]
+
+
 def test_what_is_written_over_comes_again_and_what_was_there_only_if_wanted(tmp_path: Path) -> None:
     save(tmp_path / "last.pt", "one")
     with paddock.checkpoints(tmp_path, existing=False, timeout=60, quiet_time=0) as found:
