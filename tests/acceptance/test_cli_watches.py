@@ -85,6 +85,19 @@ def test_a_watch_that_is_not_known_is_answered_with_those_that_are(program: Any,
         assert program("watch", "show", word, "--json").json["watch"] == watch["watch"], word
 
 
+def test_a_directory_whose_name_is_no_text_is_watched_shown_and_stopped_as_any_other(program: Any, out: Path) -> None:
+    odd = os.fsdecode(b"o\xffdd\nname")
+    (program.cwd / odd).mkdir()
+    with watching(program, odd, "--evaluator", "metrics.py:acc") as process:
+        save(program.cwd / odd / "step=1.pt")
+        until_states(program, "done", where=odd)
+        assert program("watch", "rescan", odd).out == "Nothing new.\n"
+        assert program("watch", "ls").code == program("watch", "show", odd).code == 0
+        assert program("watch", "show", "nowhere").code == 3
+        assert program("watch", "stop", odd).code == 0
+        assert process.wait(60) == 0
+
+
 def test_a_directory_called_ls_can_be_watched(program: Any, out: Path) -> None:
     (program.cwd / "ls").mkdir()
     assert program("watch", "./ls", "--once", "--evaluator", "metrics.py:acc").code == 0

@@ -15,7 +15,8 @@ from paddock.cli.watched import chosen, near, stands
 from paddock.compare.text import many
 from paddock.errors import NotFound, UsageError
 from paddock.evaluate.again import again, restore
-from paddock.evaluate.ledger import FAILED
+from paddock.evaluate.ledger import FAILED, watch_id
+from paddock.evaluate.origin import real
 from paddock.evaluate.policy.rules import PLAIN
 from paddock.evaluate.watches import Watch
 from paddock.evaluate.watching import Watching
@@ -39,7 +40,9 @@ became of it before: also one that was passed over or is done. It does not matte
 @click.option("--checkpoint", metavar="PATH", help="Only this one, and in any case.")
 def rescan(session: Session, watch: str, failed: bool, checkpoint: str | None) -> None:
     (found,) = chosen(session, [watch])
-    watching = _watching(session, found)
+    # A directory whose name is no text is only known as the caller writes it.
+    directory = real(os.path.expanduser(watch)) if watch_id(os.path.expanduser(watch)) == found.id else found.directory
+    watching = _watching(session, found, directory)
     before = {one.finding.key: one for one in stands(found).evaluations}
     path = _inside(found, checkpoint) if checkpoint else ""
     if path:
@@ -60,7 +63,7 @@ def rescan(session: Session, watch: str, failed: bool, checkpoint: str | None) -
     _tell(session, found, watching, [f.path for f in new], [f.path for f in anew], restored)
 
 
-def _watching(session: Session, found: Watch) -> Watching:
+def _watching(session: Session, found: Watch, directory: str) -> Watching:
     """As it was watched last. Options that came with a newer Paddock have their defaults."""
     from paddock.cli.watch import watch as command
 
@@ -70,7 +73,7 @@ def _watching(session: Session, found: Watch) -> Watching:
         )
     usual = command.make_context("watch", []).params
     given: dict[str, Any] = usual | {name: value for name, value in found.setup.items() if name in usual}
-    given |= {"directories": (found.directory,), "directory": ()}
+    given |= {"directories": (directory,), "directory": ()}
     (watching,) = make_plan(session, session.home, given).watches(session.home, lambda text: None)
     return watching
 

@@ -78,8 +78,7 @@ class Ledger:
     def of(cls, home: Home, directory: str) -> Ledger:
         """The same for every watcher of a directory, whatever they call it."""
         place = real(directory)
-        name = blake2b(os.fsencode(place), digest_size=8).hexdigest()
-        ledger = cls(home.path / "watches" / name)
+        ledger = cls(home.path / "watches" / watch_id(place))
         ledger.directory.mkdir(parents=True, exist_ok=True)
         files.write_once(ledger.path / "watch.json", wire.dumps({"v": 1, "directory": wire.text(place)}))
         return ledger
@@ -200,6 +199,10 @@ class Ledger:
     def result(self, key: str) -> Result | None:
         raw = _read(self.directory / (key + RESULT))
         return None if raw is None else _decoded(raw, Result)
+
+
+def watch_id(directory: str) -> str:
+    return blake2b(os.fsencode(real(directory)), digest_size=8).hexdigest()
 
 
 def key_of(evaluator: str, fingerprint: str) -> str:

@@ -44,8 +44,8 @@ def make(home: Home, directory: str) -> str:
     facts = {
         "v": 1,
         "id": run.id,
-        "name": os.path.basename(place),
-        "project": os.path.basename(os.path.dirname(place)) or "default",
+        "name": wire.text(os.path.basename(place)),
+        "project": wire.text(os.path.basename(os.path.dirname(place))) or "default",
         "job_type": "train",
         "tags": [],
         "notes": "",

@@ -14,7 +14,7 @@ import msgspec
 
 from paddock import files, wire
 from paddock.errors import Ambiguous, NotFound
-from paddock.evaluate.ledger import Ledger
+from paddock.evaluate.ledger import Ledger, watch_id
 from paddock.evaluate.watcher import Seen, watchers
 from paddock.queue.roster import ALIVE, DEAD
 from paddock.record.layout import Home
@@ -62,8 +62,7 @@ def watches(home: Home) -> list[Watch]:
 
 def find(known: list[Watch], word: str) -> Watch:
     """By its directory, by some parts of that in a row, or by the beginning of its id."""
-    path = os.path.realpath(os.path.expanduser(word))
-    fits = [watch for watch in known if watch.directory in (path, word.rstrip("/")) or watch.id == word]
+    fits = [watch for watch in known if watch.id in (word, watch_id(os.path.expanduser(word)))]
     if not fits:
         parts = f"{os.sep}{word.strip(os.sep)}{os.sep}"
         fits = [
@@ -72,10 +71,10 @@ def find(known: list[Watch], word: str) -> Watch:
             if parts in watch.directory + os.sep or (len(word) >= _SHORTEST and watch.id.startswith(word))
         ]
     if len(fits) > 1:
-        names = tuple(f"{watch.id}  {watch.directory}" for watch in fits)
+        names = tuple(map(_line, fits))
         raise Ambiguous(f"{word!r} fits {len(fits)} watches.", names, hint="Use the id, or the whole path.")
     if not fits:
-        listed = "\n".join(f"    {watch.id}  {watch.directory}" for watch in known[:20])
+        listed = "\n".join(f"    {_line(watch)}" for watch in known[:20])
         more = f"\n    and {len(known) - 20} more" if len(known) > 20 else ""
         raise NotFound(
             f"There is no watch {word!r}.",
@@ -84,6 +83,11 @@ def find(known: list[Watch], word: str) -> Watch:
             else "`paddock watch DIRECTORY --evaluator file.py:fn` makes one.",
         )
     return fits[0]
+
+
+def _line(watch: Watch) -> str:
+    directory = watch.directory.replace("\n", "\\n")
+    return f"{watch.id}  {directory}"
 
 
 def remember(ledger: Ledger, setup: dict[str, Any]) -> None:
