@@ -136,11 +136,40 @@ def test_odd_numbers_are_values_and_what_cannot_be_kept_is_a_failure_with_its_re
         ((), "Nothing evaluates"),
         (("--evaluator", "metrics.py:acc", "--regex-filter", "("), "cannot be read"),
         (("--evaluator", "metrics.py:acc", "--step-rule", "x"), "no group"),
+        (("--evaluator", "metrics.py:acc", "--num-eval-workers", "-1"), "not in the range"),
+        (("--evaluator", "metrics.py:acc", "--polling-interval", "0"), "not in the range"),
     ],
 )
 def test_what_cannot_work_is_said_at_the_start(program: Any, place: Path, words: tuple[str, ...], says: str) -> None:
     found = program("watch", "out", "--once", *words)
     assert (found.code, says in found.err) == (2, True), found.err
+
+
+def test_a_directory_whose_name_looks_like_a_glob_is_itself(program: Any, place: Path) -> None:
+    (program.cwd / "lr=[0.1]").mkdir()
+    assert program("watch", "lr=[0.1]", "lr=*", "--once", "--evaluator", "metrics.py:acc").code == 0
+    assert [watch["directory"] for watch in program("watch", "ls", "--json").json["watches"]] == [
+        str(program.cwd / "lr=[0.1]")
+    ]
+
+
+def test_a_checkpoint_is_found_again_by_a_watch_that_a_link_leads_to(program: Any, place: Path) -> None:
+    (program.cwd / "link").symlink_to("out")
+    words = ("watch", "link", "--once", "--quiet-time", "0s", "--evaluator", "metrics.py:acc")
+    assert program(*words).code == 0
+    save(place / "step=100.pt", 1)
+    assert program(*words).code == 0
+    assert program("worker", "evaluation", "--no-persist").code == 0
+    again = program("watch", "rescan", "link", "--checkpoint", "link/step=100.pt", "--json")
+    assert again.json["again"] == [str(program.cwd / "link" / "step=100.pt")], again.err
+
+
+def test_what_has_failed_is_not_kept_when_the_watch_has_looked(program: Any, place: Path) -> None:
+    save(place / "step=100.pt", 1)
+    evaluate(program, place, "--evaluator", "metrics.py:bad")
+    assert list(place.glob(".paddock-pins/*"))
+    assert program("watch", "out", "--once", "--evaluator", "metrics.py:bad").code == 0
+    assert not list(place.glob(".paddock-pins"))
 
 
 def test_a_directory_that_is_not_there_is_named(program: Any, place: Path) -> None:

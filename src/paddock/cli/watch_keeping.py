@@ -22,6 +22,7 @@ from paddock.cli.watched import near
 from paddock.compare.text import many
 from paddock.evaluate.account import PENDING, RUNNING, Account, counts, tasks
 from paddock.evaluate.again import restore
+from paddock.evaluate.upkeep import SUSPECT_SECONDS
 from paddock.evaluate.vigil import Vigil
 from paddock.evaluate.watcher import FINISH, STOP, Facts, Post, Watcher, watchers
 from paddock.evaluate.watching import Watching
@@ -47,6 +48,7 @@ class Keeping:
             watching.look_until_settled()
             watching.attend()
             watching.close()
+        self._tidy()
 
     def keep(self, begun: Callable[[], None] = lambda: None, *, plain: bool = False, until_eof: bool = False) -> None:
         """Until a signal, an order, or the end of what it was asked for. `begun` is called when everything has been
@@ -126,6 +128,7 @@ class Keeping:
         if running and self._crew.slots:
             self._tell(f"ending; {many(running, 'evaluation')} may end or go back to the queue (Ctrl-C again: at once)")
         self._crew.wait()
+        self._tidy()
         self._follow.close()
         self._view = Plain(self._session.out)
         waiting, running = self._left()
@@ -133,6 +136,13 @@ class Keeping:
             queues = ", ".join(dict.fromkeys(_shown(plan, self._home) for plan in self._plans))
             self._tell(f"{many(waiting + running, 'evaluation')} left in the queue {queues}.")
             self._tell(f"`paddock watch`, or `paddock worker {queues}`, goes on with them.")
+
+    def _tidy(self) -> None:
+        later = [one.tidy() for one in self._watches]
+        if any(later):
+            time.sleep(SUSPECT_SECONDS)
+            for one in self._watches:
+                one.tidy()
 
     def _caught(self, number: int, frame: FrameType | None) -> None:
         self._signals += 1

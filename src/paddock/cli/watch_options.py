@@ -10,6 +10,8 @@ import click
 from paddock.cli.watch_rules import RULE_OPTIONS
 from paddock.evaluate.scan import DEFAULT_PATTERN
 
+_NUMBER, _SECONDS = click.IntRange(min=0), click.FloatRange(min=0, min_open=True)
+
 # assayer's spellings have underscores; both are taken.
 _OPTIONS = (
     click.option("--directory", multiple=True, metavar="PATH", help="The same as DIRECTORY; a glob may fit many."),
@@ -22,9 +24,21 @@ _OPTIONS = (
         "--eval-existing", "--eval_existing", is_flag=True, help="Also what was there before the first watch."
     ),
     click.option(
-        "--polling-interval", "--polling_interval", default=5.0, show_default=True, help="Seconds between looks."
+        "--polling-interval",
+        "--polling_interval",
+        type=_SECONDS,
+        default=5.0,
+        show_default=True,
+        help="Seconds between looks.",
     ),
-    click.option("--num-eval-workers", "--num_eval_workers", default=5, show_default=True, help="Evaluations at once."),
+    click.option(
+        "--num-eval-workers",
+        "--num_eval_workers",
+        type=_NUMBER,
+        default=5,
+        show_default=True,
+        help="Evaluations at once.",
+    ),
     click.option("--num-watch-workers", "--num_watch_workers", default=1, hidden=True),
     click.option(
         "-Q", "--queue", default="evaluation", show_default=True, metavar="NAME|PATH", help="For the evaluations."
@@ -39,9 +53,9 @@ _OPTIONS = (
     click.option("--step-rule", metavar="RE", help=r"Where the step is in the path: 'it(\d+)'."),
     click.option("--no-download", is_flag=True, help="Give the evaluator the URL of what is in an object store."),
     click.option("--timeout", metavar="TIME", help="End an evaluation after 10m, 2h."),
-    click.option("--retries", default=0, metavar="N", help="Evaluate again so often when it fails [0]."),
+    click.option("--retries", type=_NUMBER, default=0, metavar="N", help="Evaluate again so often when it fails [0]."),
     click.option("--isolate", is_flag=True, help="A fresh process for each evaluation, none started ahead."),
-    click.option("--gpus", default=0, metavar="N", help="GPUs that an evaluation needs [0]."),
+    click.option("--gpus", type=_NUMBER, default=0, metavar="N", help="GPUs that an evaluation needs [0]."),
     *RULE_OPTIONS,
 )
 

@@ -135,13 +135,12 @@ def _roots(given: Sequence[str]) -> list[str]:
             found.append(real(text))
             continue
         expanded = os.path.expanduser(text)
-        some = (
-            sorted(path for path in glob.glob(expanded) if os.path.isdir(path)) if glob.has_magic(text) else [expanded]
-        )
-        if not some or not os.path.isdir(some[0]):
+        # One that is called so before those that fit: a sweep may call its directories lr=[0.1].
+        fitting = [expanded] if os.path.isdir(expanded) else sorted(filter(os.path.isdir, glob.glob(expanded)))
+        if not fitting:
             raise UsageError(f"There is no directory {text}.", hint="Make it first, or check the name.")
-        found += some
-    return list(dict.fromkeys(path if is_url(path) else os.path.abspath(path) for path in found))
+        found += map(os.path.abspath, fitting)
+    return list({real(path): path for path in reversed(found)}.values())[::-1]  # of two names for one, the first
 
 
 def _run(session: Session, name: str | None) -> str:

@@ -16,7 +16,7 @@ from paddock.compare.text import many
 from paddock.errors import NotFound, UsageError
 from paddock.evaluate.again import again, restore
 from paddock.evaluate.ledger import FAILED, watch_id
-from paddock.evaluate.origin import real
+from paddock.evaluate.origin import is_url, real
 from paddock.evaluate.policy.rules import PLAIN
 from paddock.evaluate.watches import Watch
 from paddock.evaluate.watching import Watching
@@ -53,11 +53,11 @@ def rescan(session: Session, watch: str, failed: bool, checkpoint: str | None) -
     wanted = [
         one.finding
         for one in before.values()
-        if (path and one.finding.path == path) or (failed and not path and one.state == FAILED)
+        if (path and _real(one.finding.path) == path) or (failed and not path and one.state == FAILED)
     ]
     anew = [finding for finding in wanted if again(watching, finding)]
     after = [one for one in stands(found).evaluations if one.finding.key not in before]
-    new = [one.finding for one in after if not path or one.finding.path == path]
+    new = [one.finding for one in after if not path or _real(one.finding.path) == path]
     if path and not new and not wanted:
         raise NotFound(f"{near(path)} is no complete checkpoint.", hint=_why(watching, path))
     _tell(session, found, watching, [f.path for f in new], [f.path for f in anew], restored)
@@ -79,11 +79,15 @@ def _watching(session: Session, found: Watch, directory: str) -> Watching:
 
 
 def _inside(found: Watch, checkpoint: str) -> str:
-    path = checkpoint if "://" in checkpoint else os.path.abspath(os.path.expanduser(checkpoint))
-    real = path if "://" in path else os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-    if not real.startswith(found.directory.rstrip("/") + "/"):
+    path = _real(os.path.expanduser(checkpoint))
+    if not path.startswith(found.directory.rstrip("/") + "/"):
         raise UsageError(f"{checkpoint} is not below {found.directory}.", hint="Name the watch that it belongs to.")
-    return real
+    return path
+
+
+def _real(path: str) -> str:
+    """As the watch knows it, whatever links lead to its directory; a checkpoint may be a link itself."""
+    return path if is_url(path) else os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 
 def _why(watching: Watching, path: str) -> str:

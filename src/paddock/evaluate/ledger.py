@@ -166,6 +166,9 @@ class Ledger:
     def is_submitted(self, key: str) -> bool:
         return any((self.directory / (key + end)).exists() for end in (SUBMITTED, RESULT))
 
+    def is_withdrawn(self, key: str) -> bool:
+        return (self.directory / (key + WITHDRAWN)).exists()
+
     def put_result(self, key: str, result: Result) -> None:
         """The last word counts: an evaluation may be run again by hand."""
         files.replace(self.directory / (key + RESULT), wire.encode(result))

@@ -113,7 +113,8 @@ class Upkeep:
                 elif is_aside(name):
                     shutil.rmtree(os.path.dirname(path), ignore_errors=True)
                 elif key in keys or self._ledger.finding(key) is not None:
-                    if self._ledger.is_submitted(key):  # else another watcher is about to
+                    if self._ledger.is_submitted(key) and not self._ledger.is_withdrawn(key):
+                        # Else another watcher is about to submit it, or the next one is to.
                         unpin(path)
                 elif (kept := look(path)) is not None:
                     yield kept, path.replace(f"{PINS}/{name}/", "")

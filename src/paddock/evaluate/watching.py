@@ -17,7 +17,7 @@ from paddock.evaluate.ledger import MISSED, Finding, Ledger, Result
 from paddock.evaluate.look import Look
 from paddock.evaluate.metadata import step_for
 from paddock.evaluate.options import Options
-from paddock.evaluate.origin import open_origin
+from paddock.evaluate.origin import is_url, open_origin
 from paddock.evaluate.parentage import Parentage
 from paddock.evaluate.pin import unpin
 from paddock.evaluate.policy.standing import Group, Standing
@@ -148,6 +148,15 @@ class Watching:
     def results(self) -> int:
         """A descriptor that is readable when `attend` has something to do; -1 where nobody tells."""
         return self._steward.fd if self._steward is not None else -1
+
+    def tidy(self) -> bool:
+        """Remove the pins of evaluations that have failed, before we leave. True when there may be more in a second."""
+        found = None if is_url(self.directory) else self._origin.scan()
+        if found is not None and found.sure and found.pinned:
+            for _ in self._upkeep.sweep(found.pinned, self._keys):
+                pass  # kept, but not entered: the next watcher does that
+            return bool(self._upkeep.suspects)
+        return False
 
     def close(self) -> None:
         if self._steward is not None:
