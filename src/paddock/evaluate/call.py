@@ -49,7 +49,8 @@ def main(arguments: list[str]) -> int:
         return 2
     found = content.find(finding, ledger.watched)
     if found.away:
-        raise HomeError(found.why, hint="`paddock retry` evaluates it once it is back.")
+        ledger.put_result(key, Result(state=FAILED, reason=found.why, ended=time.time()))
+        raise HomeError(found.why, hint="`paddock watch rescan --failed` evaluates it once it is back.")
     if not found.path:
         sys.stderr.write(f"{finding.path}: {found.why}\n")
         ledger.put_result(key, Result(state=MISSED, reason=found.why, ended=time.time()))

@@ -37,8 +37,11 @@ def find(finding: Finding, root: str) -> Content:
         return Content(finding.path)
     if pinned is not None and fingerprint(pinned) == finding.fingerprint:
         return Content(finding.pin)
-    if here is None and _is_away(root):
-        return Content("", f"{root} is not there: is its disk mounted?", away=True)
+    if here is None:
+        # Whoever deletes it leaves what it is kept by: where both are gone, the whole disk may be.
+        place = _nearest(os.path.dirname(finding.path), root) if finding.pin else root
+        if _is_away(place):
+            return Content("", f"nothing is in {place}: is its disk mounted?", away=True)
     return _lost(here)
 
 
@@ -116,9 +119,16 @@ def _sweep(place: Path) -> None:
             shutil.rmtree(place / name, ignore_errors=True)
 
 
-def _is_away(root: str) -> bool:
+def _nearest(path: str, root: str) -> str:
+    """The directory that it was in, or the first above it that is there."""
+    while path.startswith(root.rstrip("/") + "/") and not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return path
+
+
+def _is_away(place: str) -> bool:
     """A mount point without its disk is an empty directory."""
     try:
-        return not os.listdir(root)
+        return not os.listdir(place)
     except OSError:
         return True

@@ -1,6 +1,6 @@
 """What was found, and what became of it: one file for each content and evaluator, put there once.
 
-    watches/<id>/watch.json                    the directory that is watched
+    watches/<id>/watch.json                    the directory that is watched, and a mark for its pins
     watches/<id>/ledger/<key>.json             a checkpoint was found: whoever puts this file submits its evaluation
     watches/<id>/ledger/<key>.submitted        its task is in the queue
     watches/<id>/ledger/<key>.claim<n>         its finder died, and this one submits it instead
@@ -80,14 +80,23 @@ class Ledger:
         place = real(directory)
         ledger = cls(home.path / "watches" / watch_id(place))
         ledger.directory.mkdir(parents=True, exist_ok=True)
-        files.write_once(ledger.path / "watch.json", wire.dumps({"v": 1, "directory": wire.text(place)}))
+        about = {"v": 1, "directory": wire.text(place), "mark": secrets.token_hex(4)}
+        files.write_once(ledger.path / "watch.json", wire.dumps(about))
         return ledger
 
     @property
     def watched(self) -> str:
         """The directory; "" when nobody has said so."""
+        return self._about("directory")
+
+    @property
+    def mark(self) -> str:
+        """What tells it from the ledgers that other homes have of the same directory."""
+        return self._about("mark")
+
+    def _about(self, name: str) -> str:
         raw = _read(self.path / "watch.json")
-        found = wire.loads(raw).get("directory") if raw else None
+        found = wire.loads(raw).get(name) if raw else None
         return found if isinstance(found, str) else ""
 
     def names(self) -> set[str]:

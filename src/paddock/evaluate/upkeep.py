@@ -48,6 +48,7 @@ class Upkeep:
     ) -> None:
         self._ledger, self._queue, self._home, self._seconds, self._clock = ledger, queue, home, seconds, clock
         self._bare = dict.fromkeys(bare, clock())  # without a task, and since when we see that
+        self._prefix = f"{ledger.path.name}{ledger.mark}-"  # of our pins: another home may watch the same directory
         self._fresh = True  # those that were there when we began may be of the dead
         self.suspects: dict[str, float] = {}  # pins that nobody seems to need
 
@@ -58,7 +59,7 @@ class Upkeep:
         return found + [since + SUSPECT_SECONDS for since in self.suspects.values()]
 
     def pin_name(self, key: str) -> str:
-        return f"{self._ledger.path.name}-{key}"
+        return self._prefix + key
 
     def suspect(self, key: str) -> None:
         self._bare.setdefault(key, self._clock())
@@ -104,7 +105,7 @@ class Upkeep:
         before, self.suspects = self.suspects, {}
         for directory in directories:
             for name, path in pins(directory).items():
-                key = name.removeprefix(f"{self._ledger.path.name}-")
+                key = name.removeprefix(self._prefix)
                 if key == name or key in self._bare or Finding.task_of(key) in waiting:
                     continue
                 since = before.get(path, now)

@@ -111,3 +111,27 @@ def test_a_large_file_is_the_same_when_it_was_copied_with_its_time_and_new_when_
     data[SMALL // 3] = 1
     path.write_bytes(data)
     assert content.find(one, str(out)).changed
+
+
+@pytest.mark.parametrize("inside", ["disk", "disk/run"])
+def test_a_disk_below_the_watched_directory_that_is_not_mounted_is_away(out: Path, inside: str) -> None:
+    (out / "other").mkdir()
+    (out / inside).mkdir(parents=True)
+    (out / inside / "last.bin").write_bytes(b"one")
+    one = finding(out / inside / "last.bin")
+    (out / "disk").rename(out.parent / "elsewhere")
+    (out / "disk").mkdir()  # as a mount point is
+    assert content.find(one, str(out)).away
+    (out / "disk").rmdir()
+    (out.parent / "elsewhere").rename(out / "disk")
+    assert content.find(one, str(out)).path == one.path
+
+
+def test_a_training_that_was_deleted_with_all_that_it_had_is_not_away(out: Path) -> None:
+    (out / "other").mkdir()
+    (out / "run").mkdir()
+    (out / "run" / "last.bin").write_bytes(b"one")
+    one = finding(out / "run" / "last.bin")
+    shutil.rmtree(out / "run")
+    found = content.find(one, str(out))
+    assert (found.path, found.away, "deleted" in found.why) == ("", False, True)

@@ -242,3 +242,19 @@ def test_directories_of_a_trainer_are_one_checkpoint_each(home: Home, queue: Dir
     (path / "trainer_state.json").write_text('{"global_step": 500}')
     rounds(watching)
     assert tasks(queue) == ["acc checkpoint-500"]
+
+
+def test_two_homes_that_watch_one_directory_keep_it_each_for_itself(
+    home: Home, queue: DirectoryQueue, out: Path, tmp_path: Path
+) -> None:
+    other = Home(tmp_path / "other-home")
+    other.prepare()
+    theirs = find_queue("evaluation", other)
+    theirs.prepare()
+    watchers = watcher(home, queue, out), watcher(other, theirs, out)
+    for one in watchers:
+        rounds(one)
+    save(out / "step=1.pt")
+    for one in watchers:
+        rounds(one)
+    assert len(list(out.glob(".paddock-pins/*/step=1.pt"))) == 2
