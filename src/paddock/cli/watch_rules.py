@@ -12,7 +12,7 @@ import click
 
 from paddock.compare.stats import goal_of
 from paddock.compare.view import Source
-from paddock.errors import UsageError
+from paddock.errors import PaddockError, UsageError
 from paddock.evaluate import training
 from paddock.evaluate.origin import is_url
 from paddock.evaluate.policy.best import bind
@@ -107,10 +107,13 @@ class Records:
         began = time.monotonic()
         if began < self._until:
             return
-        with self._source.catalog() as catalog:
-            found = catalog.refresh()
-            self._rows = {row.id: row for row in catalog.runs()}
-        if found.new or found.changed or found.removed:
-            self._found = {}
+        try:
+            with self._source.catalog() as catalog:
+                found = catalog.refresh()
+                self._rows = {row.id: row for row in catalog.runs()}
+            if found.new or found.changed or found.removed:
+                self._found = {}
+        except (OSError, PaddockError):  # the disk is away: what we knew still holds, and we look again
+            pass
         now = time.monotonic()
         self._until = now + max(_LEAST_SECONDS, (now - began) / _SHARE)

@@ -48,12 +48,19 @@ class Halt:
             found.append(leave_file(os.path.join(series, os.path.expanduser(self._rules.stop_file)), why))
         if run:
             there = processes(self._home, run)
-            stop.ask(self._home.run(run), max((process.attempt for process in there), default=1), why)
+            found.append(self._ask_in_run(run, max((process.attempt for process in there), default=1), why))
             if self._rules.stop_signal:
                 found += [self._signal(process) for process in there]
         elif self._rules.stop_signal:
             found.append("it is not recorded which process trains, so it gets no signal")
         return [problem for problem in found if problem]
+
+    def _ask_in_run(self, run: str, attempt: int, why: str) -> str:
+        try:
+            stop.ask(self._home.run(run), attempt, why)
+        except OSError as error:
+            return f"should_stop() will not hear of it, for its run cannot be written ({error.strerror})"
+        return ""
 
     def _signal(self, process: Process) -> str:
         """Once for each process: a second signal may end one that is about to stop in good order."""

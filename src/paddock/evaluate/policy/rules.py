@@ -60,6 +60,8 @@ class Rules:
         self._check_deleting()
         if (self.stop_file or self.stop_signal) and not self.patience:
             raise UsageError("When is the trainer to stop?", hint="--patience 5: after five evaluations in a row.")
+        if self.min_delta and not self.patience:
+            raise UsageError("--min-delta is for --patience.", hint="Say both.")
         if self.stop_signal:
             number_of(self.stop_signal)
         if self.done_file and not self.stop_when.training_done and self.every == 1:

@@ -56,18 +56,18 @@ class Steward:
         self._news: dict[str, None] = {}  # series of which something is new
         self._calm = 0  # how many looks in a row found nothing that waits or runs
         self._ask = 0.0
-        self._hinted = False
+        self._has_begun = False
+        self._said: set[str] = set()
         self.over = ""  # why nothing more is to be expected
         self.wants_look = False  # at everything, before it is over
         self._begin()
 
     def _begin(self) -> None:
-        self.tally.refresh()
+        self._read()
         for task in set(withdrawn(self._queue)):
             known = self.tally.get(task.removeprefix(_TASK))
             if known is not None:  # its watcher died before it had noted why
                 self._note_withdrawn(known, "coalesced: a newer one came before its turn")
-        self._winners.begin()
 
     @property
     def fd(self) -> int:
@@ -148,7 +148,14 @@ class Steward:
         """Look at what is new in the ledger, and act on it; what is to be submitted after all."""
         self._read()
         news, self._news = self._news, {}
-        self._winners.judge(news)
+        try:
+            if not self._has_begun:
+                self._winners.begin()
+                self._has_begun = True
+            self._winners.judge(news)
+        except OSError as error:  # a full disk, one that is away: evaluating goes on, and this is tried again
+            self._news = news | self._news
+            self._say_once(f"what follows from the scores cannot be done now ({error.strerror or error})")
         # Whether it is over is asked at once when it may be, else now and then.
         if not news and not self._calm and time.monotonic() < self._ask:
             return []
@@ -178,11 +185,15 @@ class Steward:
 
     def _hint(self) -> None:
         made = next((one for one in self.tally.groups() if is_made(self._winners.run_of(one.series))), None)
-        if made is not None and not self._hinted:
-            self._hinted = True
-            self._say(
+        if made is not None:
+            self._say_once(
                 f"{made.series}: no run is recorded of this training, so only --done-file or idle=2h ends the watch"
             )
+
+    def _say_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
 
     def _last_ones(self) -> list[Finding]:
         """The final checkpoint of each training is evaluated whatever its number."""

@@ -24,7 +24,7 @@ from paddock.evaluate.policy.trainer import Trainings
 from paddock.record.annotation import annotate
 from paddock.record.layout import Home
 
-_HOOK_SECONDS = 60.0  # to wait for a command at the end of the watch
+_HOOK_SECONDS = 10.0  # to wait for a command at the end of the watch
 
 
 class Winners:
@@ -49,11 +49,9 @@ class Winners:
         self._gone: set[str] = set()  # keys of checkpoints that are not there any more
 
     def begin(self) -> None:
-        if self._metric is None:
-            return
+        """Finish what an earlier watcher has begun."""
         for finding in deletion.finish(self._ledger, self._root):
             self._say(f"deleted {finding.path}: a watcher died while it did")
-        self.judge(dict.fromkeys(group.series for group in self._tally.groups()))
 
     def close(self) -> None:
         if self._hook is not None:

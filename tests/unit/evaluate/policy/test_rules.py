@@ -43,6 +43,7 @@ def test_an_end_that_is_none_is_refused(text: str) -> None:
         ({"metric": "acc", "keep_best": 1, "dry_run": True}, "for --delete-others"),
         ({"metric": "acc", "stop_file": "STOP"}, "When is the trainer to stop"),
         ({"metric": "acc", "patience": 1, "stop_signal": "NOPE"}, "no signal"),
+        ({"metric": "acc", "min_delta": 0.1}, "for --patience"),
         ({"done_file": "DONE"}, "training-done"),
     ],
 )

@@ -52,6 +52,7 @@ class Stage:
             self.home, str(self.out), self.queue, options, lambda path: "train", self.said.append, self.trainings, 0.0
         )
         self._watches.append(found)
+        found.attend()
         return found
 
     def close(self) -> None:
@@ -578,6 +579,17 @@ def test_a_recorded_trainer_is_asked_in_its_run_while_it_runs(stage: Stage) -> N
     stage.train(watching, {3: 0.3})
     asked = stop.asked(stage.home.run("train"))
     assert asked is not None and asked.attempt == 1 and "acc was not better" in asked.why
+
+
+def test_a_disk_that_refuses_stops_no_watch_and_is_tried_again(stage: Stage) -> None:
+    watching = stage.watch(Rules(metric="acc", goal="max", on_best=f"echo {{step}} >> {stage.out}/log.txt"))
+    (stage.ledger.path / "bests").write_text("in the way")
+    stage.train(watching, {1: 0.5})
+    assert sum("cannot be done now" in text for text in stage.said) == 1
+    (stage.ledger.path / "bests").unlink()
+    watching.attend()
+    watching.close()
+    assert (stage.out / "log.txt").read_text() == "1\n"
 
 
 def test_the_goal_is_what_the_training_run_has_defined(stage: Stage) -> None:
