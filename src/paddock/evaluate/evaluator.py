@@ -33,7 +33,8 @@ def function(spec: str, name: str = "") -> Evaluator:
             )
         return Evaluator(name or attribute, {"function": f"{path}:{attribute}"})
     module, dot, attribute = spec.rpartition(".")
-    if not dot or not re.fullmatch(r"[A-Za-z_][\w.]*", module) or not attribute.isidentifier():
+    is_name = re.fullmatch(r"[A-Za-z_][\w.]*", module) and attribute.isidentifier() and not spec.endswith(".py")
+    if not dot or not is_name:
         raise UsageError(
             f"--evaluator {spec!r} names no function.",
             hint="Write path/to/file.py:function or package.module.function.",
