@@ -16,7 +16,7 @@ _NUMBER, _SECONDS = click.IntRange(min=0), click.FloatRange(min=0, min_open=True
 _OPTIONS = (
     click.option("--directory", multiple=True, metavar="PATH", help="The same as DIRECTORY; a glob may fit many."),
     click.option("--evaluator", multiple=True, metavar="FILE.py:FN", help="Or pkg.mod.fn; repeatable."),
-    click.option("--command", multiple=True, metavar="CMD", help="A shell command with {path} and {out}."),
+    click.option("--command", multiple=True, metavar="CMD", help="A shell command with {path}, and {out} for results."),
     click.option(
         "--regex-filter", "--regex_filter", default=DEFAULT_PATTERN, show_default=True, help="On the full path."
     ),
@@ -29,7 +29,7 @@ _OPTIONS = (
         type=_SECONDS,
         default=5.0,
         show_default=True,
-        help="Seconds between looks.",
+        help="Seconds between looks at a network disk.",
     ),
     click.option(
         "--num-eval-workers",

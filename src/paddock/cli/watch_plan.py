@@ -16,6 +16,7 @@ from paddock.errors import UsageError
 from paddock.evaluate import evaluator as evaluators
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
+from paddock.evaluate.ledger import Ledger
 from paddock.evaluate.options import Options
 from paddock.evaluate.origin import is_url, real
 from paddock.evaluate.parentage import Parentage
@@ -44,6 +45,9 @@ class Plan(NamedTuple):
         return self._replace(roots=tuple(root for root in self.roots if root not in roots))
 
     def watches(self, home: Home, say: Callable[[str], None]) -> list[Watching]:
+        names = [one.name for one in self.options.evaluators]
+        for root in self.roots if self.options.existing else ():
+            Ledger.of(home, root).forget_passed_over(names)
         found = [
             Watching(home, root, self.queue, self.options, self.training, say, self.trainings) for root in self.roots
         ]

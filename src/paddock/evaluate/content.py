@@ -39,7 +39,7 @@ def find(finding: Finding, root: str) -> Content:
         return Content(finding.pin)
     if here is None:
         # Whoever deletes it leaves what it is kept by: where both are gone, the whole disk may be.
-        place = _nearest(os.path.dirname(finding.path), root) if finding.pin else root
+        place = _nearest(os.path.realpath(os.path.dirname(finding.path)), root) if finding.pin else root
         if _is_away(place):
             return Content("", f"nothing is in {place}: is its disk mounted?", away=True)
     return _lost(here)

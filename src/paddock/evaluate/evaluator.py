@@ -43,7 +43,7 @@ def function(spec: str, name: str = "") -> Evaluator:
 
 
 def command(text: str, name: str = "") -> Evaluator:
-    """A shell command with {path}, and {out} for a directory or file of results."""
+    """A shell command with {path}, and {out} for a directory of results."""
     if "{path}" not in text:
         raise UsageError(
             "--command does not use {path}.", hint="Such as --command 'python eval.py {path} --out {out}'."

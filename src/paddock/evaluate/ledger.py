@@ -16,7 +16,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +32,7 @@ from paddock.record.layout import Home
 T = TypeVar("T")
 FOUND, SUBMITTED, RESULT = ".json", ".submitted", ".result"
 WITHDRAWN = ".withdrawn"  # taken back by a shutdown, until somebody watches again
+BEFORE = "it was there before"  # why a checkpoint was passed over
 _TOGETHER = 50  # files that wait for the disk together: a process may have 1,024 open
 _BYTES = "bytes:"  # how a path begins here that is not UTF-8
 DONE, FAILED, MISSED, VOID, SKIPPED = "done", "failed", "missed", "void", "skipped"
@@ -196,6 +197,19 @@ class Ledger:
         result = wire.encode(Result(state=SKIPPED, reason=why, ended=time.time()))
         self._write_all([(finding.key + RESULT, result) for finding in findings])
         return self.put_all(findings)
+
+    def forget_passed_over(self, evaluators: Collection[str]) -> None:
+        """What was there before the first watch is wanted after all: it is found anew. The result goes first: should we
+        die in between, an entry without a task gets one."""
+        for name in self.names():
+            key = name.removesuffix(RESULT)
+            result = self.result(key) if name.endswith(RESULT) else None
+            if result is None or (result.state, result.reason) != (SKIPPED, BEFORE):
+                continue
+            finding = self.finding(key)
+            if finding is not None and finding.evaluator in evaluators:
+                for end in (RESULT, FOUND):
+                    (self.directory / (key + end)).unlink(missing_ok=True)
 
     def retract(self, key: str) -> None:
         """It is to be evaluated after all; should we die now, it is found without a task, and gets one."""

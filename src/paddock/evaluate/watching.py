@@ -13,7 +13,7 @@ from paddock.evaluate.completeness import Completeness
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
 from paddock.evaluate.judgement import LONG_QUIET, Judgement
-from paddock.evaluate.ledger import MISSED, Finding, Ledger, Result
+from paddock.evaluate.ledger import BEFORE, MISSED, Finding, Ledger, Result
 from paddock.evaluate.look import Look
 from paddock.evaluate.metadata import step_for
 from paddock.evaluate.options import Options
@@ -181,7 +181,7 @@ class Watching:
                         finding = self._finding(here, evaluator, content)
                         findings.setdefault(finding.key, finding)
         new = [finding for key, finding in findings.items() if key not in self._keys]
-        self.ledger.skip_all(new, "it was there before")
+        self.ledger.skip_all(new, BEFORE)
         self._keys |= findings.keys()
         for name in self._new:
             self._begun(name).touch()

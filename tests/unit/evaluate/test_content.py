@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from paddock.evaluate import content
@@ -92,8 +93,11 @@ def test_one_that_was_deleted_is_missed_and_a_disk_that_is_away_is_not(out: Path
     (out / "other").touch()
     one = finding(path, pinned=False)
     path.unlink()
-    found = content.find(one, str(out))
-    assert (found.path, found.away, "deleted" in found.why) == ("", False, True)
+    (out.parent / "link").symlink_to(out)
+    linked = msgspec.structs.replace(one, path=str(out.parent / "link" / "run" / "last.bin"))
+    for each in (one, linked):
+        found = content.find(each, str(out))
+        assert (found.path, found.away, "deleted" in found.why) == ("", False, True)
     (out / "other").unlink()  # as a mount point without its disk
     assert content.find(one, str(out)).away
     out.rmdir()

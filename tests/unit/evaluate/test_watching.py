@@ -95,6 +95,10 @@ def test_what_was_there_before_is_passed_over_unless_it_is_asked_for(
     save(tmp_path / "other" / "step=2.pt")
     rounds(watcher(home, queue, tmp_path / "other", existing=True))
     assert tasks(queue) == ["acc step=2.pt"]
+    for _ in range(2):  # it is asked for later
+        watching.ledger.forget_passed_over(["acc"])
+        rounds(watcher(home, queue, out))
+    assert tasks(queue) == ["acc step=1.pt", "acc step=2.pt"]
 
 
 def test_what_was_there_before_is_passed_over_too_where_a_command_says_what_is_complete(
