@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.watched import QUICK, evaluations, prepare, save, until_states, watching
+from paddock.evaluate.ledger import Ledger
+from tests.acceptance.watched import QUICK, evaluations, prepare, save, watching
 from tests.waiting import until
 
 ACC = ("out", "--evaluator", "metrics.py:acc")
@@ -55,8 +56,20 @@ def training(program: Any) -> Iterator[Any]:
         process.communicate()
 
 
+def states(program: Any) -> dict[int, str]:
+    """Of each step that was found. From the ledger itself: asking the program again and again would take its time."""
+    found = {}
+    for path in program.home.glob("watches/*"):
+        ledger = Ledger(path)
+        for key in ledger.known()[0]:
+            finding, result = ledger.finding(key), ledger.result(key)
+            if finding is not None and finding.step is not None:
+                found[finding.step] = result.state if result is not None else "pending"
+    return found
+
+
 def done(program: Any) -> list[int]:
-    return sorted(one["step"] for one in evaluations(program) if one["state"] == "done")
+    return sorted(step for step, state in states(program).items() if state == "done")
 
 
 def left(out: Path) -> list[str]:
@@ -68,7 +81,7 @@ def test_the_best_and_the_last_are_kept_and_the_others_deleted(program: Any, out
     with watching(program, *ACC, *rules) as process:
         for step, entries in ((1, 2), (2, 5), (3, 3), (4, 1)):
             save(out / f"step={step}.pt", entries)
-            until(lambda step=step: step in done(program), pause=0.1)  # type: ignore[misc]
+            until(lambda step=step: step in done(program))  # type: ignore[misc]
         until(lambda: left(out) == ["best", "step=2.pt", "step=4.pt"])
         assert os.readlink(out / "best") == "step=2.pt"
         process.terminate()
@@ -97,10 +110,10 @@ def test_older_ones_that_wait_give_way_and_what_runs_does_not(program: Any, out:
         until(lambda: (program.cwd / "running").exists())
         for step in (2, 3, 4):
             save(out / f"step={step}.pt")
-            until(lambda step=step: step in [one["step"] for one in evaluations(program)], pause=0.1)  # type: ignore[misc]
+            until(lambda step=step: step in states(program))  # type: ignore[misc]
         (program.cwd / "go").touch()
-        found = until_states(program, "done", "skipped", "skipped", "done")
-    assert {one["step"]: one["state"] for one in found} == {1: "done", 2: "skipped", 3: "skipped", 4: "done"}
+        until(lambda: states(program) == {1: "done", 2: "skipped", 3: "skipped", 4: "done"})
+        found = evaluations(program)
     assert all(one["reason"].startswith("coalesced") for one in found if one["state"] == "skipped")
 
 
@@ -109,7 +122,7 @@ def test_it_ends_with_the_training_when_the_last_one_is_evaluated(program: Any, 
     with watching(program, *ACC, "--every", "2", "--stop-when", "training-done") as process:
         for step in (1, 2, 3):
             save(out / f"step={step}.pt")
-            until(lambda step=step: step in [one["step"] for one in evaluations(program)], pause=0.1)  # type: ignore[misc]
+            until(lambda step=step: step in states(program))  # type: ignore[misc]
         assert process.poll() is None
         (program.cwd / "finish").touch()
         assert trainer.wait(60) == 0
@@ -137,14 +150,14 @@ def test_a_command_hears_of_each_new_best_once_also_when_the_watcher_is_killed(p
 
     with watching(program, *ACC, *rules, "--no-worker") as process:
         save(out / "step=1.pt", 2)
-        until(lambda: evaluations(program), pause=0.1)
+        until(lambda: states(program))
         assert program("worker", "evaluation", "--no-persist").code == 0
         until(lambda: heard() == ["1"])
         process.send_signal(signal.SIGKILL)
         process.wait()
     with watching(program, *ACC, *rules):
         save(out / "step=2.pt", 1)
-        until(lambda: done(program) == [1, 2], pause=0.1)
+        until(lambda: done(program) == [1, 2])
         save(out / "step=3.pt", 4)
         until(lambda: heard() == ["1", "3"])
     assert bests.read_text().splitlines()[1] == f"3 {out}/step=3.pt acc 0.4"
@@ -155,7 +168,7 @@ def test_a_trainer_that_asks_is_told_to_stop_when_its_score_stalls(program: Any,
     with watching(program, *ACC, *["--metric", "acc", "--patience", "2", "--stop-file", "STOP"]):
         for step, entries in ((1, 3), (2, 2), (3, 3)):
             save(out / f"step={step}.pt", entries)
-            until(lambda step=step: step in done(program), pause=0.1)  # type: ignore[misc]
+            until(lambda step=step: step in done(program))  # type: ignore[misc]
         said = trainer.communicate(timeout=120)[0]
     why = "acc was not better than 0.3 (step 1) in 2 evaluations"
     assert (trainer.returncode, said) == (0, f"stopping: {why}\n")
@@ -168,7 +181,7 @@ def test_a_trainer_that_does_not_ask_gets_a_signal(program: Any, out: Path, trai
     with watching(program, *ACC, *["--metric", "acc", "--patience", "1", "--stop-signal", "TERM"]):
         for step in (1, 2):
             save(out / f"step={step}.pt")
-            until(lambda step=step: step in done(program), pause=0.1)  # type: ignore[misc]
+            until(lambda step=step: step in done(program))  # type: ignore[misc]
         trainer.communicate(timeout=120)
     assert trainer.returncode == -signal.SIGTERM
     run = program("show", "t", "--json").json["run"]
