@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from paddock import wire
 
+_LOG = ".eval"  # of inspect, unless it is told to write JSON
 _MOST_BYTES = 256 << 20
 
 
@@ -15,8 +17,8 @@ def read(out: Path) -> dict[str, Any]:
     """The metrics of a file, or of the newest results below a directory; nothing when there are none."""
     for path in _files(out):
         try:
-            found = wire.loads(path.read_bytes())
-        except (OSError, wire.DecodeError, UnicodeDecodeError):
+            found = wire.loads(_content(path))
+        except (OSError, wire.DecodeError, UnicodeDecodeError, zipfile.BadZipFile, KeyError, NotImplementedError):
             continue
         metrics = metrics_of(found)
         if metrics:
@@ -27,9 +29,20 @@ def read(out: Path) -> dict[str, Any]:
 def _files(out: Path) -> list[Path]:
     if out.is_file():
         return [out]
-    found = [p for p in out.rglob("*.json") if p.is_file() and p.stat().st_size <= _MOST_BYTES]
+    found = [p for p in out.rglob("*") if p.suffix in (".json", _LOG) and p.is_file()]
     # Results before samples and configs, the newest first.
-    return sorted(found, key=lambda p: ("result" not in p.name and p.name != "stats.json", -p.stat().st_mtime_ns))
+    return sorted(
+        (p for p in found if p.stat().st_size <= _MOST_BYTES or p.suffix == _LOG),
+        key=lambda p: ("result" not in p.name and p.name != "stats.json" and p.suffix != _LOG, -p.stat().st_mtime_ns),
+    )
+
+
+def _content(path: Path) -> bytes:
+    """Of inspect's log, which is an archive, the part that has no samples."""
+    if path.suffix != _LOG:
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as log:
+        return log.read("header.json")
 
 
 def metrics_of(found: Any) -> dict[str, Any]:

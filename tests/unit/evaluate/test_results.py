@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 from paddock.evaluate.results import metrics_of, read
@@ -21,6 +22,15 @@ def test_lighteval() -> None:
 def test_inspect() -> None:
     scores = [{"name": "match", "metrics": {"accuracy": {"name": "accuracy", "value": 0.75}}}]
     assert metrics_of({"status": "success", "results": {"scores": scores}}) == {"match/accuracy": 0.75}
+
+
+def test_inspect_as_it_writes_its_logs_by_default(tmp_path: Path) -> None:
+    scores = [{"name": "match", "metrics": {"accuracy": {"name": "accuracy", "value": 0.5}}}]
+    with zipfile.ZipFile(tmp_path / "2026-01-01_task.eval", "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("header.json", json.dumps({"status": "success", "results": {"scores": scores}}))
+        log.writestr("samples/1_epoch_1.json", json.dumps({"id": 1}))
+    (tmp_path / "newer.eval").write_bytes(b"PK: it was killed while it wrote")
+    assert read(tmp_path) == {"match/accuracy": 0.5}
 
 
 def test_helm() -> None:
