@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import zipfile
 from pathlib import Path
@@ -79,7 +81,7 @@ def test_what_is_written_over_comes_again_and_what_was_there_only_if_wanted(tmp_
 def test_it_ends_when_none_has_come_for_so_long_and_can_be_closed(tmp_path: Path) -> None:
     assert list(paddock.checkpoints(tmp_path, timeout=0.3)) == []
     found = paddock.checkpoints(tmp_path)
-    threading.Timer(0.2, found._over.set).start()
+    threading.Timer(0.2, found._looking.over.set).start()
     assert list(found) == []
     assert not [thread for thread in threading.enumerate() if thread.name == "checkpoints"]
 
@@ -95,3 +97,27 @@ def test_one_that_the_trainer_calls_done_comes_at_once(tmp_path: Path) -> None:
 def test_a_directory_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(paddock.UsageError, match="no directory"):
         paddock.checkpoints(tmp_path / "nowhere")
+
+
+def test_one_that_nobody_holds_any_more_looks_no_longer(tmp_path: Path) -> None:
+    save(tmp_path / "step=1.pt")
+    for one in paddock.checkpoints(tmp_path, quiet_time=0):
+        assert one.step == 1
+        break
+    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "checkpoints"])
+    assert os.listdir(tmp_path) == ["step=1.pt"]
+
+
+def test_what_a_killed_process_has_kept_is_let_go_by_the_next(tmp_path: Path) -> None:
+    code = """
+import os, paddock
+for one in paddock.checkpoints("."):
+    print(os.listdir(".paddock-pins"), flush=True)
+    os.kill(os.getpid(), 9)
+"""
+    save(tmp_path / "step=1.pt")
+    environment = {**os.environ, "PYTHONPATH": str(Path(paddock.__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, timeout=120)
+    assert len(os.listdir(tmp_path / ".paddock-pins")) == 1
+    assert len(list(paddock.checkpoints(tmp_path, follow=False, quiet_time=0))) == 1
+    assert os.listdir(tmp_path) == ["step=1.pt"]
