@@ -104,6 +104,8 @@ def test_a_directory_called_ls_can_be_watched(program: Any, out: Path) -> None:
     assert [watch["directory"] for watch in listed(program)] == [str(program.cwd / "ls")]
     found = program("watch", "ls", "--evaluator", "metrics.py:acc")
     assert (found.code, "./ls" in found.err) == (2, True)
+    found = program("watch", "list", "--evaluator", "metrics.py:acc")
+    assert (found.code, "paddock watch ls" in found.err) == (2, True)
 
 
 def test_stop_ends_the_watcher_and_gives_back_what_runs(program: Any, out: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from paddock.cli.command import Session
@@ -142,7 +143,9 @@ def _roots(given: Sequence[str]) -> list[str]:
         # One that is called so before those that fit: a sweep may call its directories lr=[0.1].
         fitting = [expanded] if os.path.isdir(expanded) else sorted(filter(os.path.isdir, glob.glob(expanded)))
         if not fitting:
-            raise UsageError(f"There is no directory {text}.", hint="Make it first, or check the name.")
+            verb = get_close_matches(text, ("ls", "show", "stop", "rescan"), 1)
+            hint = f"Did you mean `paddock watch {verb[0]}`?" if verb else "Make it first, or check the name."
+            raise UsageError(f"There is no directory {text}.", hint=hint)
         found += map(os.path.abspath, fitting)
     return list({real(path): path for path in reversed(found)}.values())[::-1]  # of two names for one, the first
 
