@@ -163,3 +163,14 @@ def test_a_killed_watcher_is_dead_and_its_worker_ends_with_it(program: Any, out:
         found = program("watch", "stop", "out")
         assert found.code == 0 and "was dead already" in found.out
     assert listed(program)[0]["watchers"] == []
+
+
+def test_a_rescan_from_elsewhere_finds_the_module_where_it_was_watched_from(program: Any, out: Path) -> None:
+    words = ("watch", "out", "--once", "--evaluator", "metrics.acc", "--quiet-time", "0s")
+    assert program(*words).code == 0
+    save(out / "step=1.pt")
+    elsewhere = program.cwd / "elsewhere"
+    elsewhere.mkdir()
+    program.cwd = elsewhere
+    found = program("watch", "rescan", str(out), "--json")
+    assert found.json["new"] == [str(out / "step=1.pt")], found.err

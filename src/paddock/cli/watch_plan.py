@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from paddock import wire
 from paddock.cli.command import Session
 from paddock.cli.watch_rules import Records, joined, refuse_urls, rules_of
 from paddock.compare.view import source
@@ -88,8 +89,8 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         queue,
         given["polling_interval"],
         workers,
-        _training_runs(session, home, run),
-        Records(source(session.home_option), run).trainings(),
+        _training_runs(home, run),
+        Records(source(home), run).trainings(),
         _setup(given, chosen, queue),
     )
 
@@ -101,6 +102,7 @@ def _setup(given: Mapping[str, Any], chosen: Sequence[Evaluator], queue: Directo
         "evaluator": [one.call["function"] for one in chosen if "function" in one.call],
         "queue": str(queue.path),
         "names": [one.name for one in chosen],
+        "cwd": wire.text(os.getcwd()),  # where modules are found, and commands run
     }
 
 
@@ -158,12 +160,12 @@ def _run(session: Session, name: str | None) -> str:
         return catalog.run(name).id
 
 
-def _training_runs(session: Session, home: Home, run: str) -> Callable[[str], str]:
+def _training_runs(home: Home, run: str) -> Callable[[str], str]:
     if run:
         return lambda path: run
 
     def runs() -> list[RunRow]:
-        with source(session.home_option).catalog() as catalog:
+        with source(home).catalog() as catalog:
             catalog.refresh()
             return list(catalog.runs())
 

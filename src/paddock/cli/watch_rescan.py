@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from dataclasses import replace
@@ -21,6 +22,7 @@ from paddock.evaluate.policy.rules import PLAIN
 from paddock.evaluate.watches import Watch
 from paddock.evaluate.watching import Watching
 from paddock.queue.roster import ALIVE, workers
+from paddock.record.layout import Home
 
 _HELP = """Look at a watched directory again, with the options of its last watch, and submit what is new.
 
@@ -42,20 +44,22 @@ def rescan(session: Session, watch: str, failed: bool, checkpoint: str | None) -
     (found,) = chosen(session, [watch])
     # A directory whose name is no text is only known as the caller writes it.
     directory = real(os.path.expanduser(watch)) if watch_id(os.path.expanduser(watch)) == found.id else found.directory
-    watching = _watching(session, found, directory)
-    before = {one.finding.key: one for one in stands(found).evaluations}
     path = _inside(found, checkpoint) if checkpoint else ""
-    if path:
-        exact = re.compile(f"^{re.escape(path)}$")
-        watching = replace(watching, options=replace(watching.options, pattern=exact, existing=True, rules=PLAIN))
-    restored = 0 if path else restore(watching)
-    watching.look_until_settled()
-    wanted = [
-        one.finding
-        for one in before.values()
-        if (path and _real(one.finding.path) == path) or (failed and not path and one.state == FAILED)
-    ]
-    anew = [finding for finding in wanted if again(watching, finding)]
+    before = {one.finding.key: one for one in stands(found).evaluations}
+    home = session.home  # before we are where it was watched from: its modules and commands are found there
+    with contextlib.chdir(_place(found)):
+        watching = _watching(session, home, found, directory)
+        if path:
+            exact = re.compile(f"^{re.escape(path)}$")
+            watching = replace(watching, options=replace(watching.options, pattern=exact, existing=True, rules=PLAIN))
+        restored = 0 if path else restore(watching)
+        watching.look_until_settled()
+        wanted = [
+            one.finding
+            for one in before.values()
+            if (path and _real(one.finding.path) == path) or (failed and not path and one.state == FAILED)
+        ]
+        anew = [finding for finding in wanted if again(watching, finding)]
     after = [one for one in stands(found).evaluations if one.finding.key not in before]
     new = [one.finding for one in after if not path or _real(one.finding.path) == path]
     if path and not new and not wanted:
@@ -63,7 +67,12 @@ def rescan(session: Session, watch: str, failed: bool, checkpoint: str | None) -
     _tell(session, found, watching, [f.path for f in new], [f.path for f in anew], restored)
 
 
-def _watching(session: Session, found: Watch, directory: str) -> Watching:
+def _place(found: Watch) -> str:
+    place = found.setup.get("cwd")
+    return place if isinstance(place, str) and os.path.isdir(place) else os.curdir
+
+
+def _watching(session: Session, home: Home, found: Watch, directory: str) -> Watching:
     """As it was watched last. Options that came with a newer Paddock have their defaults."""
     from paddock.cli.watch import watch as command
 
@@ -74,7 +83,7 @@ def _watching(session: Session, found: Watch, directory: str) -> Watching:
     usual = command.make_context("watch", []).params
     given: dict[str, Any] = usual | {name: value for name, value in found.setup.items() if name in usual}
     given |= {"directories": (directory,), "directory": ()}
-    (watching,) = make_plan(session, session.home, given).watches(session.home, lambda text: None)
+    (watching,) = make_plan(session, home, given).watches(home, lambda text: None)
     return watching
 
 
