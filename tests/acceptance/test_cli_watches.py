@@ -104,7 +104,7 @@ def test_a_directory_called_ls_can_be_watched(program: Any, out: Path) -> None:
     assert [watch["directory"] for watch in listed(program)] == [str(program.cwd / "ls")]
     found = program("watch", "ls", "--evaluator", "metrics.py:acc")
     assert (found.code, "./ls" in found.err) == (2, True)
-    found = program("watch", "list", "--evaluator", "metrics.py:acc")
+    found = program("watch", "list")
     assert (found.code, "paddock watch ls" in found.err) == (2, True)
 
 

@@ -61,6 +61,7 @@ class Plan(NamedTuple):
 def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     """From the values of the options; every mistake in them is a sentence, and nothing has begun yet."""
     given = joined(given)
+    roots = _roots([*given["directories"], *given["directory"]])
     chosen = _evaluators(given["evaluator"], given["command"])
     options = Options(
         pattern=compile_pattern(given["regex_filter"]),
@@ -76,7 +77,6 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         isolate=given["isolate"],
         rules=rules_of(given, tuple(one.name for one in chosen)),
     )
-    roots = _roots([*given["directories"], *given["directory"]])
     refuse_urls(options.rules, roots)
     home.prepare()
     queue = find_queue(given["queue"], home)
