@@ -12,10 +12,11 @@ from zlib import crc32
 
 from paddock import wire
 from paddock.catalog import card, registers, writer
-from paddock.catalog.blocks import Tail, shifted, tabulate
+from paddock.catalog.blocks import Table, Tail, shifted, tabulate
 from paddock.catalog.liveness import Here, alive, final, note_gone, note_size, silence
 from paddock.catalog.metrics import Entry, Metrics, tags_text
 from paddock.catalog.packing import pack
+from paddock.catalog.piece import PIECE_BYTES, Piece
 from paddock.catalog.registers import Registers
 from paddock.catalog.verdict import torn_lines, verdict
 from paddock.catalog.writer import HEAD_BYTES, Seen, fits, seconds
@@ -23,7 +24,6 @@ from paddock.files import open_regular
 from paddock.model import RUNNING
 from paddock.record.scan import JournalFile, Rows, journal_files, parse
 
-PIECE = 1 << 17  # decoding is fastest on pieces that stay in the processor's cache
 TRUSTED_AGE = 2.0  # seconds: a directory changed later than that may change again without a new mtime
 OPEN, CLOSED, QUIET = 0, 1, 2  # may change at any time; will not change; was not heard of for hours
 _BACK_OFF_AFTER, _BACK_OFF_MOST = 3600.0, 600.0  # seconds
@@ -44,8 +44,11 @@ class Late(Exception):
 class RunIngest:
     """One run, inside one transaction: all that it knows is read there and written there."""
 
-    def __init__(self, db: sqlite3.Connection, path: str, now: Here, counts: Counts) -> None:
-        self.db, self.path, self.now, self.counts = db, path, now, counts
+    def __init__(
+        self, db: sqlite3.Connection, path: str, now: Here, counts: Counts, ahead: dict[str, list[Piece]] | None = None
+    ) -> None:
+        """`ahead`: what others have read of its journals already, by their paths; used up here."""
+        self.db, self.path, self.now, self.counts, self.ahead = db, path, now, counts, ahead or {}
         self.id = os.path.basename(path)
         self.key = 0
         self.fresh = False  # nothing of it is stored yet
@@ -163,9 +166,11 @@ class RunIngest:
             note_size(seen, seen.size, self.now)  # says something new only after a boot of ours
             return 0
         before, seen.whole = seen.offset, False
+        for piece in self.ahead.pop(file.path, ()) if not seen.offset and not file.packed else ():
+            self._take_piece(key, seen, piece)
         try:
             with _opened(file) as stream:
-                seen.whole = self._read_pieces(key, seen, stream, budget)
+                seen.whole = self._read_pieces(key, seen, stream, budget - (seen.offset - before))
         except (EOFError, zlib.error, gzip.BadGzipFile):  # a packed journal with a broken end
             seen.damaged += 1
             self.counts.damaged += 1
@@ -182,7 +187,7 @@ class RunIngest:
         """True when the end was reached."""
         if seen.offset:
             stream.seek(seen.offset)
-        data, reach, read = b"", PIECE, 0
+        data, reach, read = b"", PIECE_BYTES, 0
         while read < budget:
             wanted = reach
             piece = stream.read(wanted)
@@ -210,6 +215,19 @@ class RunIngest:
                 return True
         seen.torn = 0
         return False
+
+    def _take_piece(self, key: int, seen: Seen, piece: Piece) -> None:
+        seen.head = piece.head if not seen.offset else seen.head
+        seen.offset += piece.size
+        seen.checksum = piece.checksum
+        seen.lines += piece.lines
+        seen.damaged += piece.damaged
+        self._count(piece.size, piece.lines, piece.damaged)
+        self._take_records(key, seen, piece.records)
+        for columns, table in piece.tables:
+            if self._has_place(seen, columns, len(table.steps) + table.damaged):
+                self._take_table(key, seen, columns, table)
+        seen.rows += piece.rows
 
     def _count(self, size: int, lines: int, damaged: int) -> None:
         self.counts.bytes += size
@@ -264,16 +282,27 @@ class RunIngest:
 
     def _take_rows(self, key: int, seen: Seen, rows: Rows) -> None:
         columns = rows.id
+        if self._has_place(seen, columns, len(rows.columns[0])):
+            lines = shifted(rows.places, seen.rows)
+            width, opened = len(seen.columns[columns][0]), seen.started or self._born()
+            self._take_table(key, seen, columns, tabulate(rows.columns, width, opened, lines))
+
+    def _has_place(self, seen: Seen, columns: int, count: int) -> bool:
+        """Whether so many rows of these columns can be taken in."""
         if not fits(columns):
-            self._damage(seen, len(rows.columns[0]))
-            return
+            self._damage(seen, count)
+            return False
         if columns not in seen.columns:
             if columns not in seen.undeclared:
                 seen.undeclared.append(columns)
-            return
+            return False
+        return True
+
+    def _take_table(self, key: int, seen: Seen, columns: int, table: Table) -> None:
         tail, entries = self._tail(key, seen, columns)
-        lines = shifted(rows.places, seen.rows)
-        table = tabulate(rows.columns, len(entries), seen.started or self._born(), lines)
+        if len(table.values) != len(entries):  # rows of another length than was declared
+            self._damage(seen, len(table.steps) + table.damaged)
+            return
         if table.damaged:
             self._damage(seen, table.damaged)
         if table.steps:

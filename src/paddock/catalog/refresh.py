@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from paddock import wire
@@ -13,6 +14,7 @@ from paddock.catalog.collector import without_collector
 from paddock.catalog.ingest import CLOSED, QUIET, Counts, RunIngest, facts_mark, look_at
 from paddock.catalog.liveness import Here, alive, final, judged_by_process
 from paddock.catalog.packing import pack
+from paddock.catalog.readers import Pieces, in_turn
 from paddock.catalog.registers import Registers
 from paddock.catalog.writer import Seen
 from paddock.errors import HomeError
@@ -186,10 +188,10 @@ def _write(
             if not os.path.isdir(home.runs / run_id):
                 remove(db, run_id)
         read, since = 0, time.monotonic()
-        for run_id in changed:
+        for run_id, ahead in _in_turn(db, base, changed):
             more = True
             while more:
-                size, more = _take_in(db, f"{base}/{run_id}", now, counts, COMMIT_BYTES - read)
+                size, more = _take_in(db, f"{base}/{run_id}", now, counts, COMMIT_BYTES - read, ahead)
                 read += size
                 if read >= COMMIT_BYTES or time.monotonic() - since > COMMIT_SECONDS:
                     db.execute("COMMIT")
@@ -203,11 +205,25 @@ def _write(
         raise
 
 
-def _take_in(db: sqlite3.Connection, path: str, now: Here, counts: Counts, budget: int) -> tuple[int, bool]:
+def _in_turn(db: sqlite3.Connection, base: str, changed: list[str]) -> Iterator[tuple[str, Pieces]]:
+    """Others help with what is new; of what is known only the end is to be read."""
+    known = {
+        row[0]
+        for row in db.execute(
+            "SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?))", (wire.dumps(changed).decode(),)
+        )
+    }
+    yield from ((run_id, {}) for run_id in changed if run_id in known)
+    yield from in_turn(base, [run_id for run_id in changed if run_id not in known])
+
+
+def _take_in(
+    db: sqlite3.Connection, path: str, now: Here, counts: Counts, budget: int, ahead: Pieces
+) -> tuple[int, bool]:
     """One run by itself: what is wrong with it must not keep the others from being listed."""
     db.execute("SAVEPOINT run")
     try:
-        found = RunIngest(db, path, now, counts).run(budget)
+        found = RunIngest(db, path, now, counts, ahead).run(budget)
     except Exception as error:
         if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
             raise  # the index itself is damaged, full or locked

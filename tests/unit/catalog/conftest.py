@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paddock import wire
-from paddock.catalog import Catalog
+from paddock.catalog.catalog import Catalog
 from paddock.record.journal import Journal
 from paddock.record.layout import Home
 from paddock.record.process import boot_id, start_ticks

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from paddock.catalog import Catalog, abandoned
+from paddock.catalog import abandoned
+from paddock.catalog.catalog import Catalog
 from paddock.record.layout import Home
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock import wire
-from paddock.catalog import Catalog
+from paddock.catalog.catalog import Catalog
 from paddock.catalog.store import Store
 from paddock.record.layout import Home
 

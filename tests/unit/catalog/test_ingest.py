@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from paddock import wire
-from paddock.catalog import Catalog
+from paddock.catalog.catalog import Catalog
 
 LOSS = ("loss",)
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from paddock.catalog import Catalog, writer
+from paddock.catalog import writer
+from paddock.catalog.catalog import Catalog
 from paddock.catalog.liveness import Here, alive, final, note_gone, note_size
 from paddock.catalog.packing import pack
 from paddock.catalog.writer import Seen

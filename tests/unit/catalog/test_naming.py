@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paddock.catalog import Catalog
+from paddock.catalog.catalog import Catalog
 from paddock.catalog.naming import fitting
 from paddock.errors import Ambiguous, RunNotFound
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from paddock.catalog import Catalog, query
+from paddock.catalog import query
+from paddock.catalog.catalog import Catalog
 from paddock.errors import UsageError
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from paddock import wire
-from paddock.catalog import Catalog, Refreshed
+from paddock.catalog.catalog import Catalog
+from paddock.catalog.refresh import Refreshed
 from paddock.errors import HomeError
 from paddock.record.layout import Home
 
@@ -210,7 +211,7 @@ def test_a_question_needs_no_write(field: Any, catalog: Catalog) -> None:
 READER = """
     import sys
     from pathlib import Path
-    from paddock.catalog import Catalog
+    from paddock.catalog.catalog import Catalog
     from paddock.record.layout import Home
     with Catalog.open(Home(Path(sys.argv[1]))) as catalog:
         while True:

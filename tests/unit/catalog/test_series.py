@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paddock.catalog import Catalog
+from paddock.catalog.catalog import Catalog
 from paddock.errors import UsageError
 
 

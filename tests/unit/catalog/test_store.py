@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from paddock.catalog import Catalog
 from paddock.catalog import store as stored
+from paddock.catalog.catalog import Catalog
 from paddock.catalog.store import Store
 
 Open = Callable[[], Catalog]
