@@ -1,12 +1,16 @@
 """A small real training: handwritten digits, a two-layer network in numpy, checkpoints, a validation score.
 
 python examples/digits.py --lr 0.3 --seed 1
+
+With --out the checkpoints go there; examples/digits_eval.py evaluates them.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +26,8 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--out", type=Path, help="a directory for the checkpoints; else that of the run")
+    parser.add_argument("--directories", action="store_true", help="each is a directory, as a Trainer writes them")
     arguments = parser.parse_args()
 
     run = paddock.init(project="digits", config=arguments, tags=["demo"])
@@ -40,9 +46,9 @@ def main() -> None:
         accuracy = float((predict(network, validate[0]).argmax(1) == validate[1]).mean())
         run.log({"val/acc": accuracy}, step=step)
         print(f"epoch {epoch:2d}  loss {loss:.4f}  val/acc {accuracy:.4f}")
-        checkpoint = Path(run.dir) / f"step={step}.npz"
-        np.savez(checkpoint, *network)
-        run.save(checkpoint)
+        checkpoint = save(network, arguments.out or Path(run.dir), step, arguments.directories)
+        if arguments.out is None:
+            run.save(checkpoint)
         if accuracy > best:
             best = accuracy
             run.summary["best/val/acc"] = best
@@ -85,6 +91,40 @@ def learn(network: list[np.ndarray], pixels: np.ndarray, labels: np.ndarray, lr:
     for weight, gradient in zip(network, gradients, strict=True):
         weight -= lr * gradient
     return float(loss)
+
+
+def save(network: list[np.ndarray], out: Path, step: int, as_directory: bool) -> Path:
+    out.mkdir(parents=True, exist_ok=True)
+    if not as_directory:
+        np.savez(out / f"step={step}.npz", *network)
+        return out / f"step={step}.npz"
+    path = out / f"checkpoint-{step}"
+    path.mkdir(exist_ok=True)
+    (path / "config.json").write_text(json.dumps({"layers": len(network) // 2}))
+    header, end = {}, 0
+    for number, weight in enumerate(network):
+        header[str(number)] = {"dtype": "F64", "shape": weight.shape, "data_offsets": [end, end + weight.nbytes]}
+        end += weight.nbytes
+    text = json.dumps(header).encode()
+    data = b"".join(weight.tobytes() for weight in network)
+    (path / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
+    (path / "trainer_state.json").write_text(json.dumps({"global_step": step}))
+    return path
+
+
+def load(path: Path) -> list[np.ndarray]:
+    """What save() wrote, of either kind."""
+    if path.is_file():
+        with np.load(path) as file:
+            return [file[name] for name in file.files]
+    raw = (path / "model.safetensors").read_bytes()
+    (length,) = struct.unpack("<Q", raw[:8])
+    header = json.loads(raw[8 : 8 + length])
+    found = []
+    for name in sorted(header, key=int):
+        first, last = header[name]["data_offsets"]
+        found.append(np.frombuffer(raw[8 + length + first : 8 + length + last]).reshape(header[name]["shape"]))
+    return found
 
 
 if __name__ == "__main__":

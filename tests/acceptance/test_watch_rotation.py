@@ -38,6 +38,18 @@ def bad(path):
 """
 
 
+CUT = """
+import atexit, os, time
+
+def late(path):
+    with open("calls", "a") as file:
+        file.write("x")
+    if "QUICK" not in os.environ:
+        atexit.register(time.sleep, 600)  # it does not end, although all is said
+    return 3
+"""
+
+
 @pytest.fixture
 def out(program: Any) -> Path:
     (program.cwd / "metrics.py").write_text(EVALUATOR)
@@ -147,3 +159,20 @@ def test_the_pins_of_what_failed_or_was_cancelled_are_released(program: Any, out
     finally:
         watch.terminate()
         watch.communicate(timeout=60)
+
+
+def test_a_score_that_is_stored_is_not_computed_again_when_its_worker_died_just_then(program: Any, out: Path) -> None:
+    (program.cwd / "metrics.py").write_text(CUT)
+    (out / "step=1.pt").write_text("one")
+    look(program, "late")
+    worker = program.start("worker", "evaluation", "--no-persist", "--grace", "1s")
+    until(lambda: list(program.home.glob("watches/*/ledger/*.result")))
+    worker.terminate()
+    worker.communicate(timeout=60)
+    assert list(program.home.glob("queues/evaluation/queued/*"))
+    assert program("worker", "evaluation", "--no-persist").code == 0
+    (shown,) = program("watch", "show", "out", "--json").json["evaluations"]
+    assert (shown["state"], (program.cwd / "calls").read_text()) == ("done", "x")
+    assert program("rerun", shown["task"], "-Q", "evaluation").code == 0  # a person may have it again
+    program("worker", "evaluation", "--no-persist", "--grace", "1s", env={"QUICK": "1"})
+    assert (program.cwd / "calls").read_text() == "xx"

@@ -21,6 +21,7 @@ from paddock.evaluate import code, content, results, training
 from paddock.evaluate.evaluator import load
 from paddock.evaluate.ledger import DONE, FAILED, MISSED, VOID, Finding, Ledger, Result
 from paddock.evaluate.pin import unpin
+from paddock.evaluate.repeated import is_stored
 from paddock.evaluate.template import fill
 from paddock.evaluate.values import number_of, values_of
 from paddock.record.layout import Home
@@ -47,6 +48,10 @@ def main(arguments: list[str]) -> int:
     if finding is None:
         sys.stderr.write(f"The ledger {ledger.path} has no checkpoint {key}.\n")
         return 2
+    if is_stored(ledger, finding):
+        sys.stderr.write(f"{finding.path} was evaluated already, and its score is stored.\n")
+        unpin(finding.pin)
+        return 0
     found = content.find(finding, ledger.watched)
     if found.away:
         ledger.put_result(key, Result(state=FAILED, reason=found.why, ended=time.time()))

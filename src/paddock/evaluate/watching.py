@@ -328,6 +328,7 @@ class Watching:
             pin=pinned,
             download=self.options.download,
             by=self._by,
+            queue=str(self.queue.path),
             found=round(time.time(), 6),
         )
 
