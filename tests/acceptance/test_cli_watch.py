@@ -172,6 +172,15 @@ def test_what_has_failed_is_not_kept_when_the_watch_has_looked(program: Any, pla
     assert not list(place.glob(".paddock-pins"))
 
 
+def test_one_look_says_what_it_found(program: Any, place: Path) -> None:
+    words = ("watch", "out", "--once", "--quiet-time", "0s", "--eval-existing", "--evaluator", "metrics.py:acc")
+    save(place / "step=100.pt", 1)
+    assert [one["checkpoint"] for one in program(*words, "--json").json["found"]] == [str(place / "step=100.pt")]
+    assert program(*words, "--json").json == {"found": []}
+    save(place / "step=200.pt", 2)
+    assert program(*words, "-q").out == f"{place / 'step=200.pt'}\n"
+
+
 def test_a_directory_that_is_not_there_is_named(program: Any, place: Path) -> None:
     found = program("watch", "nowhere", "--evaluator", "metrics.py:acc")
     assert (found.code, "no directory nowhere" in found.err) == (2, True)

@@ -18,9 +18,9 @@ from paddock.cli.watch_ending import end_orphans
 from paddock.cli.watch_follow import Follow, View
 from paddock.cli.watch_plan import Plan
 from paddock.cli.watch_view import Plain, choose
-from paddock.cli.watched import near
+from paddock.cli.watched import evaluation_json, near
 from paddock.compare.text import many
-from paddock.evaluate.account import PENDING, RUNNING, Account, counts, tasks
+from paddock.evaluate.account import PENDING, RUNNING, Account, Evaluation, counts, tasks
 from paddock.evaluate.again import restore
 from paddock.evaluate.upkeep import SUSPECT_SECONDS
 from paddock.evaluate.vigil import Vigil
@@ -44,11 +44,16 @@ class Keeping:
         self._looked = 0.0
 
     def look_once(self) -> None:
+        before = {one.finding.key for one in self._evaluations()}
         for watching in self._watches:
             watching.look_until_settled()
             watching.attend()
             watching.close()
         self._tidy()
+        new = [one for one in self._evaluations() if one.finding.key not in before]
+        self._session.out.json({"found": [evaluation_json(one) for one in new]})
+        for one in new:
+            self._session.out.bare(one.finding.path)
 
     def keep(self, begun: Callable[[], None] = lambda: None, *, plain: bool = False, until_eof: bool = False) -> None:
         """Until a signal, an order, or the end of what it was asked for. `begun` is called when everything has been
@@ -118,9 +123,12 @@ class Keeping:
 
     def _left(self) -> tuple[int, int]:
         """How many evaluations wait, and how many run."""
+        found = counts(self._evaluations())
+        return found[PENDING], found[RUNNING]
+
+    def _evaluations(self) -> list[Evaluation]:
         where = tasks(dict.fromkeys(str(plan.queue.path) for plan in self._plans))
-        found = [counts(Account(one.ledger).read(where)) for one in self._watches]
-        return sum(one[PENDING] for one in found), sum(one[RUNNING] for one in found)
+        return [one for watching in self._watches for one in Account(watching.ledger).read(where)]
 
     def _end(self) -> None:
         _, running = self._left()

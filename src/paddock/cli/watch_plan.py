@@ -111,7 +111,12 @@ def _evaluators(functions: Sequence[str], commands: Sequence[str]) -> tuple[Eval
     if not found:
         raise UsageError("Nothing evaluates the checkpoints.", hint="Give --evaluator file.py:function or --command.")
     if len({one.name for one in found}) != len(found):
-        raise UsageError("Two evaluators have the same name.", hint="Rename one of the functions.")
+        names = [one.name for one in found]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(
+            f"Two evaluators are called {twice}.",
+            hint="A function is called by its name, a command by its first word: rename one, or put it into a script.",
+        )
     for one in found:
         if "function" in one.call:
             # In a process of its own: what it imports is not ours to keep, and may take its time.
