@@ -12,12 +12,15 @@ $(BENCH_VENV)/.ready: bench/requirements.txt pyproject.toml
 		$(BENCH_PYTHON) -m pip install --quiet --disable-pip-version-check "$$package" || echo "not installed: $$package"; done
 	touch $@
 
-.PHONY: bench bench-queue bench-nfs bench-quick
+.PHONY: bench bench-queue bench-watch bench-nfs bench-quick
 bench: $(BENCH_VENV)/.ready  ## measure Paddock and its peers side by side (about an hour)
 	$(BENCH_PYTHON) -m bench $(BENCH_ARGS)
 
 bench-queue: $(BENCH_VENV)/.ready  ## the queue and its peers only (about half an hour)
 	$(BENCH_PYTHON) -m bench --only queue,latency,submit,backlog,idle $(BENCH_ARGS)
+
+bench-watch: $(BENCH_VENV)/.ready  ## checkpoints and their evaluations (about half an hour)
+	$(BENCH_PYTHON) -m bench --only watch,watch_idle $(BENCH_ARGS)
 
 bench-nfs: $(BENCH_VENV)/.ready  ## a task's begin after its submission on a real NFS; needs root and bench/nfs/boot.sh's list
 	sh bench/nfs/boot.sh "$(CURDIR)/$(BENCH_PYTHON)"

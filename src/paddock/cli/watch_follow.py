@@ -17,7 +17,8 @@ from paddock.evaluate.ledger import MISSED, Ledger
 from paddock.evaluate.policy.crown import goal_of
 from paddock.evaluate.watching import Watching
 
-_SECONDS = 0.5  # between two looks
+_SECONDS, _IDLE_SECONDS = 0.5, 2.0  # between two looks, and where nothing has happened for a while
+_LATELY_SECONDS = 30.0
 _SHARE = 20  # looking takes at most one in so many seconds
 
 
@@ -51,9 +52,12 @@ class Row:
     changed: float = 0.0  # when something last happened here
     time: int = -1  # of the ledger's directory
 
+    def __post_init__(self) -> None:
+        self._where = str(self.ledger.directory)
+
     def may_have_changed(self) -> bool:
         """So it is while something waits or runs, and when the ledger's directory has changed."""
-        before, self.time = self.time, os.stat(self.ledger.directory).st_mtime_ns
+        before, self.time = self.time, os.stat(self._where).st_mtime_ns
         return self.time != before or bool(self.counts.get(PENDING) or self.counts.get(RUNNING))
 
     def look(self, where: Tasks) -> list[Evaluation]:
@@ -112,7 +116,9 @@ class Follow:
             began = time.monotonic()
             with contextlib.suppress(OSError):  # a disk that is away for a moment
                 self._tell()
-            pause = max(_SECONDS, (time.monotonic() - began) * _SHARE)
+            lately = max((row.changed for row in self._rows), default=0.0)
+            usual = _SECONDS if began - lately < _LATELY_SECONDS else _IDLE_SECONDS
+            pause = max(usual, (time.monotonic() - began) * _SHARE)
 
     def _tell(self) -> None:
         for one in self._look():

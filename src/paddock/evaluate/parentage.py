@@ -53,8 +53,8 @@ class Parentage:
         with self._lock:
             stamp, self._stamp = self._stamp, self._now()
             self._sure = stamp == self._stamp
-            rows = list(self._runs())
-            found = {directory: training.find(self._home, directory, rows) for directory in tuple(self._expected)}
+            index = training.Index(self._home, self._runs())
+            found = {directory: index.find(directory) for directory in tuple(self._expected)}
             self._known |= {directory: run for directory, run in found.items() if run}
             self._missed = {directory for directory, run in found.items() if not run}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -19,16 +20,42 @@ from paddock.version import __version__
 _MADE = "watched-"  # how the ids begin of runs for trainers that do not use Paddock
 
 
+class Index:
+    """Which runs name which places, so that many directories can be looked up at once."""
+
+    def __init__(self, home: Home, runs: Iterable[RunRow]) -> None:
+        self._runs = os.path.realpath(home.runs)
+        self._rows = list(runs)
+        self._whole: dict[str, list[int]] = {}  # an absolute path or a URL -> the numbers of the runs that name it
+        self._ends: dict[str, list[int]] = {}  # the same for relative ones: the end of a place
+        for number, run in enumerate(self._rows):
+            if run.job_type == "eval":  # its words are of the checkpoint
+                continue
+            for word in {_word(text) for text in _texts(run)}:
+                if is_url(word) or os.path.isabs(word):
+                    self._whole.setdefault(_real(word), []).append(number)
+                elif word:
+                    self._ends.setdefault(os.path.normpath(word), []).append(number)
+
+    def find(self, directory: str) -> str:
+        """The id of the run whose directory this is in, or that names it (or one above it) in its config or command;
+        "" when none does."""
+        place = real(directory)
+        inside = os.path.relpath(place, self._runs).split(os.sep)
+        if inside[0] not in ("..", ".") and not is_url(place):
+            return inside[0]
+        parts = place.split(os.sep)
+        above = [os.sep.join(parts[:count]) for count in range(len(parts), 0, -1)]
+        ends = [os.sep.join(parts[count:]) for count in range(len(parts))]
+        fitting = {number for path in above if len(path) > 1 for number in self._whole.get(path, ())}
+        fitting |= {number for end in ends for number in self._ends.get(end, ())}
+        # The one that runs now before those that are over, then the newest: the catalog lists those first.
+        best = min(fitting, key=lambda number: (self._rows[number].state != RUNNING, number), default=None)
+        return self._rows[best].id if best is not None else ""
+
+
 def find(home: Home, directory: str, runs: Iterable[RunRow]) -> str:
-    """The id of the run whose directory this is in, or that names it in its config or command; "" when none does."""
-    place = real(directory)
-    inside = os.path.relpath(place, os.path.realpath(home.runs)).split(os.sep)
-    if inside[0] not in ("..", ".") and not is_url(place):
-        return inside[0]
-    # The one that runs now before those that are over, then the newest: the catalog lists those first.
-    fitting = [run for run in runs if any(_leads_to(text, run, place) for text in _texts(run))]
-    fitting.sort(key=lambda run: run.state != RUNNING)
-    return fitting[0].id if fitting else ""
+    return Index(home, runs).find(directory)
 
 
 def is_made(run_id: str) -> bool:
@@ -112,15 +139,14 @@ def _texts(run: RunRow) -> Iterable[str]:
             pending += value
 
 
-def _leads_to(text: str, run: RunRow, place: str) -> bool:
-    """Whether a word of the run is the directory, or one above it that is not the root of everything."""
+def _word(text: str) -> str:
+    """What may be a place in a word of a run: an option's value, or itself; "" when it can be none."""
     word = text.rpartition("=")[2] if text.startswith("-") else text
     if len(word) < 2 or ("/" not in word and "\\" not in word and not word.isidentifier()):
-        return False
-    if is_url(word):
-        return place == real(word) or place.startswith(real(word) + "/")
-    if os.path.isabs(word):
-        path = os.path.realpath(word)
-        return len(path) > 1 and (place == path or place.startswith(path + os.sep))
-    # Relative to where the run was started, which is above the watched directory.
-    return place == word or place.endswith(os.sep + os.path.normpath(word))
+        return ""
+    return word
+
+
+@lru_cache(10_000)
+def _real(place: str) -> str:
+    return real(place)

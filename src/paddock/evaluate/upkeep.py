@@ -98,12 +98,13 @@ class Upkeep:
         """Remove the pins of evaluations that are over, for they may have failed, been cancelled or killed; and yield
         what was pinned by somebody who died before it was entered, with the path that it had. One look is not
         believed: a task may be between two places, and a pin just before its entry."""
-        listing = self._queue.list(_WAITING)
+        places = list(directories)
+        listing = self._queue.list(_WAITING if places else ())
         if not listing.sure:
             return
         waiting, now = {place.id for place in listing.places}, self._clock()
         before, self.suspects = self.suspects, {}
-        for directory in directories:
+        for directory in places:
             for name, path in pins(directory).items():
                 key = name.removeprefix(self._prefix)
                 if key == name or key in self._bare or Finding.task_of(key) in waiting:

@@ -14,7 +14,7 @@ from paddock.record.filesystem import is_local
 from paddock.record.wake import Change
 from paddock.record.wakes import Wakes
 
-SAFE_SECONDS = 60.0  # between two looks at everything, where the kernel tells what happened
+SAFE_SECONDS = 120.0  # between two looks at everything, where the kernel tells what happened
 SLICE_SECONDS = 0.01  # spent on such looks before the kernel is asked again: what is new goes first
 SIGNAL_SECONDS = 0.5  # a signal's handler only says that it is over
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
+from paddock.errors import HomeError
 from paddock.evaluate.completeness import Completeness
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
@@ -28,8 +29,8 @@ from paddock.evaluate.series import series_of
 from paddock.evaluate.settling import Mark, Settling, mark_of
 from paddock.evaluate.task import task_for
 from paddock.evaluate.upkeep import REPAIR_SECONDS, Upkeep, me
-from paddock.queue.directory import DirectoryQueue
-from paddock.queue.submission import submit_all
+from paddock.queue.directory import DirectoryQueue, remember
+from paddock.queue.submission import enter, submit_all
 from paddock.record.layout import Home
 
 NO_PRIORITIES: Mapping[str, int] = {}
@@ -65,6 +66,7 @@ class Watching:
 
     def __post_init__(self) -> None:
         self.ledger = Ledger.of(self.home, self.directory)
+        remember(self.queue, self.home)
         self.completeness = Completeness(self.options.complete)
         self._by = me()
         self._keys, bare = self.ledger.known()
@@ -341,7 +343,12 @@ class Watching:
             task_for(finding, self.ledger, self.options) | {"priority": priorities.get(finding.key, 0)}
             for finding in findings
         ]
-        submit_all(tasks, queue=self.queue.path, home=self.home)
+        try:
+            enter(tasks, self.queue, self.home)
+        except HomeError:
+            if self.queue.exists():
+                raise
+            submit_all(tasks, queue=self.queue.path, home=self.home)  # somebody has removed the queue: make it again
         for finding in findings:
             self.ledger.mark_submitted(finding.key)
             self._upkeep.clear(finding.key)

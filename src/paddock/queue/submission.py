@@ -190,11 +190,16 @@ def submit_all(
     place = home if isinstance(home, Home) else find_home(home or given.home)
     target = find_queue(queue or given.queue, place)
     target.prepare()
-    parents = Parents(target, place)
-    made = [_with_code(dict(one), place, target, parents) for one in tasks]
     remember(target, place)
-    target.put(made)
-    return [Submitted(task, target.path, target.base) for task in made]
+    return enter(tasks, target, place)
+
+
+def enter(tasks: Sequence[Mapping[str, Any]], queue: DirectoryQueue, home: Home) -> list[Submitted]:
+    """The same into a queue that was prepared before: for who submits again and again."""
+    parents = Parents(queue, home)
+    made = [_with_code(dict(one), home, queue, parents) for one in tasks]
+    queue.put(made)
+    return [Submitted(task, queue.path, queue.base) for task in made]
 
 
 def _with_code(about: dict[str, Any], home: Home, queue: DirectoryQueue, parents: Parents) -> Task:

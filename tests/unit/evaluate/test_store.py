@@ -29,6 +29,7 @@ def test_a_url_is_called_the_same_from_anywhere(tmp_path: Path) -> None:
 
 def test_the_training_run_is_found_by_the_url_that_it_was_given(home: object) -> None:
     class Row:
+        job_type = None
         id, state = "r1", "running"
         command = ["train.py", "--out=s3://bucket/runs/"]
         config: dict[str, object] = {}

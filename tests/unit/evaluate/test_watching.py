@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -262,3 +263,12 @@ def test_two_homes_that_watch_one_directory_keep_it_each_for_itself(
     for one in watchers:
         rounds(one)
     assert len(list(out.glob(".paddock-pins/*/step=1.pt"))) == 2
+
+
+def test_a_queue_that_somebody_removed_is_made_again(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    shutil.rmtree(queue.path)
+    save(out / "step=1.pt")
+    rounds(watching)
+    assert tasks(queue) == ["acc step=1.pt"]
