@@ -13,6 +13,7 @@ from paddock.evaluate.look import PINS
 # As assayer has it: against the full path.
 DEFAULT_PATTERN = r"^.*\.(pt|pth|ckpt|model|state)$"
 AGAIN = 200  # known ones that are looked at again when everything is listed: somebody may write into an old file
+LARGE = 1000  # candidates in one directory
 _DIRECTORY = re.compile(r"checkpoint-\d+|iter_\d+|global_step\d+|.*\.orbax-checkpoint-tmp(-\d+)?")
 _TELLING = frozenset(
     ("trainer_state.json", ".metadata", "commit_success.txt", "_CHECKPOINT_METADATA", "manifest.ocdbt", "_METADATA")
@@ -54,6 +55,8 @@ class Scanner:
         while pending and sure:
             directory = pending.pop()
             known, before = self._candidates.get(directory), self._below.get(directory, [])
+            if only is not None and named is not None and self._update(directory, named):
+                continue
             if not self._list(directory):
                 # One that was removed since is no news; one that cannot be read means that nothing is known of it.
                 sure = directory != root and not os.path.lexists(directory)
@@ -72,6 +75,29 @@ class Scanner:
         if only is None and sure:
             touched.update(self._again())
         return Scan(self._paths.keys(), touched & self._paths.keys(), sure, frozenset(self._pinned))
+
+    def _update(self, directory: str, named: Collection[str]) -> bool:
+        """By the names alone, in a directory of so many that a listing would cost more than all else; False when only
+        a listing can tell. Everything is listed now and then in any case."""
+        known = self._candidates.get(directory, {})
+        if len(known) < LARGE or directory in known:
+            return False
+        here = [path for path in named if os.path.dirname(path) == directory]
+        if any(os.path.isdir(path) or path in self._below[directory] for path in here):
+            return False
+        for path in here:
+            try:
+                inode = os.lstat(path).st_ino
+            except FileNotFoundError:
+                known.pop(path, None)
+                self._paths.pop(path, None)
+                continue
+            except OSError:
+                return False
+            if path in known or (os.path.basename(path)[0] != "." and self._pattern.search(path)):
+                known[path] = inode
+                self._paths[path] = None
+        return True
 
     def _is_same_place(self) -> bool:
         """A mount point without its disk is an empty directory: what was there is not gone. Of another disk nothing is

@@ -20,6 +20,16 @@ class Observed:
     moved: bool  # it appeared by a rename, so it was complete from the first moment
 
 
+@dataclass
+class Candidate:
+    """One that is not dealt with yet, as it was when it was last seen."""
+
+    look: Look
+    judgement: Judgement
+    due: float | None = None
+    content: str = ""  # the fingerprint of what is complete
+
+
 class Settling:
     def __init__(self) -> None:
         self._observed: dict[str, Observed] = {}

@@ -13,7 +13,7 @@ from paddock.errors import HomeError
 from paddock.evaluate.completeness import Completeness
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
-from paddock.evaluate.judgement import LONG_QUIET, Judgement
+from paddock.evaluate.judgement import LONG_QUIET
 from paddock.evaluate.ledger import BEFORE, MISSED, Finding, Ledger, Result
 from paddock.evaluate.look import Look
 from paddock.evaluate.metadata import step_for
@@ -26,7 +26,7 @@ from paddock.evaluate.policy.steward import Plan, Steward
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
 from paddock.evaluate.scan import Scan
 from paddock.evaluate.series import series_of
-from paddock.evaluate.settling import Mark, Settling, mark_of
+from paddock.evaluate.settling import Candidate, Mark, Settling, mark_of
 from paddock.evaluate.task import task_for
 from paddock.evaluate.upkeep import REPAIR_SECONDS, Upkeep, me
 from paddock.queue.directory import DirectoryQueue, remember
@@ -37,14 +37,6 @@ NO_PRIORITIES: Mapping[str, int] = {}
 AGAIN_SECONDS = 1.0  # between two looks at one that is not complete, for as long as it is fresh
 FRESH_SECONDS = 60.0
 BATCH = 50  # checkpoints
-
-
-@dataclass
-class Candidate:
-    look: Look
-    judgement: Judgement
-    due: float | None = None
-    content: str = ""  # the fingerprint of what is complete
 
 
 @dataclass

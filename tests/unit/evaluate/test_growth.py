@@ -10,7 +10,7 @@ import pytest
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.look import Look
 from paddock.evaluate.options import Options
-from paddock.evaluate.scan import AGAIN, DEFAULT_PATTERN, Scan, compile_pattern
+from paddock.evaluate.scan import AGAIN, DEFAULT_PATTERN, LARGE, Scan, Scanner, compile_pattern
 from paddock.evaluate.watching import Watching
 from paddock.queue.directory import find_queue
 from paddock.record.layout import Home
@@ -69,6 +69,25 @@ def test_one_that_comes_among_many_costs_a_few_looks(watching: Watching, out: Pa
         watching.look({str(out)}, (), {str(path)})
         assert 1 <= counting.looks <= 5
     assert len(watching.queue.list().places) == 3
+
+
+def test_in_a_large_directory_what_comes_and_goes_is_known_by_name(
+    tmp_path: Path,
+) -> None:
+    scanner, out = Scanner(str(tmp_path), compile_pattern(DEFAULT_PATTERN)), str(tmp_path)
+    for number in range(LARGE + 1):
+        (tmp_path / f"step={number}.pt").touch()
+    assert len(scanner.scan().paths) == LARGE + 1
+    (tmp_path / "new.pt").touch()
+    (tmp_path / "untold.pt").touch()  # which shows that nothing was listed
+    (tmp_path / "step=0.pt").unlink()
+    named = {f"{out}/{name}" for name in ("new.pt", "step=0.pt", "notes.txt", "step=1.pt")}
+    found = scanner.scan({out}, named)
+    assert found.touched == {f"{out}/new.pt", f"{out}/step=1.pt"}
+    assert len(found.paths) == LARGE + 1 and f"{out}/untold.pt" not in found.paths
+    (tmp_path / "checkpoint-5").mkdir()  # a directory is listed with all that is around it
+    found = scanner.scan({out}, {f"{out}/checkpoint-5"})
+    assert {f"{out}/checkpoint-5", f"{out}/untold.pt"} <= set(found.paths)
 
 
 def test_a_round_over_everything_looks_at_some_of_the_known_ones_and_each_in_its_turn(
