@@ -4,7 +4,7 @@ SOAK_ARGS ?=
 FAULT_WORKERS ?= 4
 
 .PHONY: test-faults soak
-test-faults: $(VENV)/.ready  ## kills and disk errors at every system call, storms, skewed clocks (about 20 minutes)
+test-faults: $(VENV)/.ready  ## kills and disk errors at every system call, storms, skewed clocks (about 40 minutes)
 	@command -v strace >/dev/null || { echo "make test-faults needs strace: apt install strace" >&2; exit 1; }
 	@command -v faketime >/dev/null || echo "without faketime (apt install faketime) the test with skewed clocks is skipped"
 	$(BIN)/python -m pytest -n $(FAULT_WORKERS) --all-faults tests/faults tests/unit/queue

@@ -13,7 +13,7 @@ import pytest
 def storm(*options: str) -> dict[str, Any]:
     """In a process of its own, because it forks."""
     command = [sys.executable, "-m", "tests.faults.watch_storm", "--seed", "1", *options]
-    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=1800, check=False)
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=3600, check=False)
     found: dict[str, Any] = json.loads(done.stdout)
     assert [found[name] for name in ("missed", "double", "failed", "pins")] == [0, 0, 0, 0], found
     assert found["evaluated"] == found["checkpoints"], found

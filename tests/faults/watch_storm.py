@@ -231,9 +231,9 @@ def storm(
             which = one.chance.randrange(watchers)
             one.kill(running[which])
             running[which] = one.fork(one.watch, "watch")
-        until(lambda: os.waitpid(trainer, os.WNOHANG)[0], 1800, pause=0.05)
+        until(lambda: os.waitpid(trainer, os.WNOHANG)[0], 3600, pause=0.05)
         del one.forks[trainer]
-        until(lambda: _is_done(one, checkpoints), 1800, pause=0.1)
+        until(lambda: _is_done(one, checkpoints), 3600, pause=0.1)
         time.sleep(0.5)  # in which a double one would come
         until(lambda: not one.left, 600)
         for pid in running:
