@@ -45,12 +45,15 @@ it keeps the watches of the [[watch]] tables in paddock.toml.
 def watch(session: Session, detach: bool, once: bool, plain: bool, until_eof: bool, **given: Any) -> None:
     home = source(session.home_option).home
     plans = [make_plan(session, home, one) for one in _asked(given)]
+    remarks = list(dict.fromkeys(text for plan in plans for text in plan.remarks(home)))
+    for text in remarks:
+        session.out.note(text)
     if once:
-        Keeping(session, home, plans).look_once()
+        Keeping(session, home, plans).look_once(remarks)
     elif detach:
         _detach(session, home, plans)
     else:
-        Keeping(session, home, plans).keep(plain=plain, until_eof=until_eof)
+        Keeping(session, home, plans).keep(plain=plain, until_eof=until_eof, remarks=remarks)
 
 
 def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ class Keeping:
         self._closed = False  # whoever started us has gone
         self._looked = 0.0
 
-    def look_once(self) -> None:
+    def look_once(self, remarks: Sequence[str] = ()) -> None:
         before = {one.finding.key for one in self._evaluations()}
         for watching in self._watches:
             watching.look_until_settled()
@@ -51,11 +51,18 @@ class Keeping:
             watching.close()
         self._tidy()
         new = [one for one in self._evaluations() if one.finding.key not in before]
-        self._session.out.json({"found": [evaluation_json(one) for one in new]})
+        self._session.out.json({"found": [evaluation_json(one) for one in new], "remarks": list(remarks)})
         for one in new:
             self._session.out.bare(one.finding.path)
 
-    def keep(self, begun: Callable[[], None] = lambda: None, *, plain: bool = False, until_eof: bool = False) -> None:
+    def keep(
+        self,
+        begun: Callable[[], None] = lambda: None,
+        *,
+        plain: bool = False,
+        until_eof: bool = False,
+        remarks: Sequence[str] = (),
+    ) -> None:
         """Until a signal, an order, or the end of what it was asked for. `begun` is called when everything has been
         looked at once: what comes after that is new."""
         here = [seen for seen in watchers(self._home) if seen.own and any(seen.at(_id(one)) for one in self._watches)]
@@ -76,7 +83,7 @@ class Keeping:
                 one.look()
             self._follow.start()
             begun()
-            self._session.out.json_line(self._begun())
+            self._session.out.json_line(self._begun(remarks))
             vigil.keep(self._is_over)
             for why in dict.fromkeys(one.over for one in self._watches if one.over):
                 self._tell(f"the watch is over: {why}")
@@ -96,12 +103,13 @@ class Keeping:
     def _evaluators(self) -> list[str]:
         return list(dict.fromkeys(one.name for plan in self._plans for one in plan.options.evaluators))
 
-    def _begun(self) -> dict[str, object]:
+    def _begun(self, remarks: Sequence[str]) -> dict[str, object]:
         return {
             "event": "watching",
             "watcher": self._watcher.name,
             "home": str(self._home.path),
             "directories": [one.directory for one in self._watches],
+            "remarks": list(remarks),
         }
 
     def _is_over(self) -> bool:

@@ -15,8 +15,10 @@ _NUMBER, _SECONDS = click.IntRange(min=0), click.FloatRange(min=0, min_open=True
 # assayer's spellings have underscores; both are taken.
 _OPTIONS = (
     click.option("--directory", multiple=True, metavar="PATH", help="The same as DIRECTORY; a glob may fit many."),
-    click.option("--evaluator", multiple=True, metavar="FILE.py:FN", help="Or pkg.mod.fn; repeatable."),
-    click.option("--command", multiple=True, metavar="CMD", help="A shell command with {path}, and {out} for results."),
+    click.option("--evaluator", multiple=True, metavar="[NAME:]FILE.py:FN", help="Or pkg.mod.fn; repeatable."),
+    click.option(
+        "--command", multiple=True, metavar="'[NAME:] CMD'", help="A shell command with {path}, and {out} for results."
+    ),
     click.option(
         "--regex-filter", "--regex_filter", default=DEFAULT_PATTERN, show_default=True, help="On the full path."
     ),

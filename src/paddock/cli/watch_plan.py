@@ -15,6 +15,7 @@ from paddock.cli.command import Session
 from paddock.cli.watch_rules import Records, joined, refuse_urls, rules_of
 from paddock.compare.view import source
 from paddock.errors import UsageError
+from paddock.evaluate import calling, naming
 from paddock.evaluate import evaluator as evaluators
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
@@ -45,6 +46,13 @@ class Plan(NamedTuple):
 
     def without(self, roots: Container[str]) -> Plan:
         return self._replace(roots=tuple(root for root in self.roots if root not in roots))
+
+    def remarks(self, home: Home) -> list[str]:
+        """What is worth a word before it begins."""
+        found = [
+            text for root in self.roots for text in calling.remarks(Ledger.of(home, root), self.options.evaluators)
+        ]
+        return list(dict.fromkeys(found))
 
     def watches(self, home: Home, say: Callable[[str], None]) -> list[Watching]:
         names = [one.name for one in self.options.evaluators]
@@ -99,7 +107,8 @@ def _setup(given: Mapping[str, Any], chosen: Sequence[Evaluator], queue: Directo
     """The options by their names, as they can be given from anywhere."""
     return {
         **{name: value for name, value in given.items() if name not in ("directories", "directory")},
-        "evaluator": [one.call["function"] for one in chosen if "function" in one.call],
+        "evaluator": [f"{one.name}:{one.call['function']}" for one in chosen if "function" in one.call],
+        "command": [f"{one.name}: {one.call['command']}" for one in chosen if "command" in one.call],
         "queue": str(queue.path),
         "names": [one.name for one in chosen],
         "cwd": wire.text(os.getcwd()),  # where modules are found, and commands run
@@ -107,15 +116,15 @@ def _setup(given: Mapping[str, Any], chosen: Sequence[Evaluator], queue: Directo
 
 
 def _evaluators(functions: Sequence[str], commands: Sequence[str]) -> tuple[Evaluator, ...]:
-    found = [evaluators.function(spec) for spec in functions] + [evaluators.command(text) for text in commands]
+    found = _named(functions, commands)
     if not found:
         raise UsageError("Nothing evaluates the checkpoints.", hint="Give --evaluator file.py:function or --command.")
-    if len({one.name for one in found}) != len(found):
-        names = [one.name for one in found]
+    names = [one.name for one in found]
+    if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(
             f"Two evaluators are called {twice}.",
-            hint="A function is called by its name, a command by its first word: rename one, or put it into a script.",
+            hint="Give one of them another name: --evaluator NAME:file.py:fn, --command 'NAME: ...'.",
         )
     for one in found:
         if "function" in one.call:
@@ -125,6 +134,23 @@ def _evaluators(functions: Sequence[str], commands: Sequence[str]) -> tuple[Eval
             if checked.returncode:
                 raise UsageError(_last_words(checked.stderr) or f"{one.call['function']} cannot be loaded.")
     return tuple(found)
+
+
+def _named(functions: Sequence[str], commands: Sequence[str]) -> list[Evaluator]:
+    found: list[Evaluator] = []
+    given: list[bool] = []
+    for spec in functions:
+        # A file may be called so, colon and all.
+        name, rest = ("", spec) if os.path.isfile(os.path.expanduser(spec.rpartition(":")[0])) else naming.split(spec)
+        if rest.isidentifier():  # file:fn, without the .py: what is wrong with it is said below
+            name, rest = "", spec
+        found.append(evaluators.function(rest, name))
+        given.append(bool(name))
+    for text in commands:
+        name, rest = naming.split(text)
+        found.append(evaluators.command(rest, name or naming.of_command(rest)))
+        given.append(bool(name))
+    return naming.apart(found, given)
 
 
 def _last_words(text: str) -> str:

@@ -42,14 +42,13 @@ def function(spec: str, name: str = "") -> Evaluator:
     return Evaluator(name or attribute, {"function": spec})
 
 
-def command(text: str, name: str = "") -> Evaluator:
+def command(text: str, name: str) -> Evaluator:
     """A shell command with {path}, and {out} for a directory of results."""
     if "{path}" not in text:
         raise UsageError(
             "--command does not use {path}.", hint="Such as --command 'python eval.py {path} --out {out}'."
         )
-    first = text.split()[0].rpartition("/")[2]
-    return Evaluator(name or re.sub(r"\W+", "_", first).strip("_") or "command", {"command": text})
+    return Evaluator(name, {"command": text})
 
 
 def warm(evaluator: Evaluator) -> str:

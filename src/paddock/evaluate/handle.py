@@ -12,19 +12,21 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddock import errors, wire
 from paddock.errors import PaddockError, TimedOut, UsageError
 from paddock.record.layout import Home
+from paddock.track import notice
 
 # Set for the watching process and all that it starts: who finds it there must not watch again.
 PARENT = "PADDOCK_WATCH_PARENT"
 _LINES = 20  # of what it said last
 _LIVING: set[Watch] = set()
 Evaluate = str | Callable[[str], Any]
+Evaluators = Evaluate | Sequence[Evaluate] | Mapping[str, Evaluate]  # or by the names that they shall have
 
 
 class Evaluated(NamedTuple):
@@ -38,13 +40,14 @@ class Evaluated(NamedTuple):
     reason: str = ""
 
 
-def watch(directory: Any = None, evaluator: Evaluate | Sequence[Evaluate] = (), *more: Any, **options: Any) -> Any:
+def watch(directory: Any = None, evaluator: Evaluators = (), *more: Any, **options: Any) -> Any:
     """Evaluate every checkpoint below `directory` beside the training: `with paddock.watch("out", accuracy): train()`.
 
     `evaluator` is a function that takes the path of a checkpoint and is defined at the top of a file, or a text as
-    `file.py:fn` and `pkg.mod.fn`, or several. `options` are those of `paddock watch` by their long names:
-    `num_eval_workers=2`, `command="..."`, `eval_existing=True`. It returns when the watch has begun, so whatever is
-    saved after that is evaluated. For scripts written for wandb: with a model instead of a directory it does nothing.
+    `file.py:fn` and `pkg.mod.fn`, or several, as a list or as a dict by name. `options` are those of `paddock watch`
+    by their long names: `num_eval_workers=2`, `command="..."`, `eval_existing=True`. It returns when the watch has
+    begun, so whatever is saved after that is evaluated. For scripts written for wandb: with a model instead of a
+    directory it does nothing.
     """
     if not isinstance(directory, (str, os.PathLike)):
         return None
@@ -53,8 +56,7 @@ def watch(directory: Any = None, evaluator: Evaluate | Sequence[Evaluate] = (), 
             "paddock.watch() was called again while the evaluator was loaded.",
             hint="Put the training below `if __name__ == '__main__':`, or the evaluator into a file of its own.",
         )
-    several: list[Any] = list(evaluator) if isinstance(evaluator, (list, tuple)) else [evaluator]
-    words = [os.fspath(directory), *(f"--evaluator={spec_of(one)}" for one in several)]
+    words = [os.fspath(directory), *(f"--evaluator={spec}" for spec in _specs(evaluator))]
     home = options.pop("home", None)
     current = _current_run()
     if current is not None:
@@ -145,6 +147,8 @@ class Watch:
             self._close()
             raise _error(list(self._said))
         begun: dict[str, Any] = wire.loads(line)
+        for text in begun["remarks"]:
+            notice.say(text)
         return begun
 
     def _end(self, timeout: float | None) -> None:
@@ -167,6 +171,12 @@ class Watch:
             if stream is not None:
                 stream.close()
         _LIVING.discard(self)
+
+
+def _specs(evaluator: Any) -> list[str]:
+    if isinstance(evaluator, Mapping):
+        return [f"{name}:{spec_of(one)}" for name, one in evaluator.items()]
+    return [spec_of(one) for one in (evaluator if isinstance(evaluator, (list, tuple)) else [evaluator])]
 
 
 def spec_of(evaluator: Evaluate) -> str:

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from pathlib import Path
 
 from paddock.errors import HomeError
+from paddock.evaluate import calling
 from paddock.evaluate.completeness import Completeness
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
@@ -64,7 +64,10 @@ class Watching:
         self._keys, bare = self.ledger.known()
         self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare, self.clock)
         self._origin = open_origin(self.directory, self.options.pattern, recursive=self.options.recursive)
-        self._new = {one.name for one in self.options.evaluators if not self._begun(one.name).exists()}
+        self._new = {one.name for one in self.options.evaluators if not calling.begun(self.ledger, one.name).exists()}
+        for one in self.options.evaluators:
+            if one.name not in self._new and calling.before(self.ledger, one) != one.call:
+                calling.remember(self.ledger, one)
         rules, names = self.options.rules, [evaluator.name for evaluator in self.options.evaluators]
         self._steward: Steward | None = None
         if not rules.are_plain:
@@ -156,9 +159,6 @@ class Watching:
         if self._steward is not None:
             self._steward.close()
 
-    def _begun(self, evaluator: str) -> Path:
-        return self.ledger.path / f"begun.{evaluator}"
-
     def _begin(self, found: Scan) -> None:
         """The first watch of this directory with an evaluator: what is there already is passed over, unless it is
         asked for."""
@@ -177,8 +177,9 @@ class Watching:
         new = [finding for key, finding in findings.items() if key not in self._keys]
         self.ledger.skip_all(new, BEFORE)
         self._keys |= findings.keys()
-        for name in self._new:
-            self._begun(name).touch()
+        for evaluator in self.options.evaluators:
+            if evaluator.name in self._new:
+                calling.remember(self.ledger, evaluator)
         (self.ledger.path / "begun").touch()
         self._new = set()
 
