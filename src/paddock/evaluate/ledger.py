@@ -6,8 +6,9 @@
     watches/<id>/ledger/<key>.claim<n>         its finder died, and this one submits it instead
     watches/<id>/ledger/<key>.result           what became of it
 
-The key is a hash of the evaluator and the checkpoint's content, and so is the task's id. So a watcher that dies between
-two of these steps is finished by the next one, and two watchers on one directory never evaluate twice.
+The key is a hash of the evaluator, the training and the checkpoint's content, and so is the task's id. So a watcher
+that dies between two of these steps is finished by the next one, and two watchers on one directory never evaluate
+twice.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from urllib.parse import quote, unquote_to_bytes
 import msgspec
 
 from paddock import files, wire
-from paddock.evaluate.origin import real
+from paddock.evaluate.origin import real, training_of
 from paddock.queue import commit
 from paddock.record.layout import Home
 
@@ -75,12 +76,14 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.directory = path / "ledger"
+        self._root = ""  # the directory, once it is known
 
     @classmethod
     def of(cls, home: Home, directory: str) -> Ledger:
         """The same for every watcher of a directory, whatever they call it."""
         place = real(directory)
         ledger = cls(home.path / "watches" / watch_id(place))
+        ledger._root = place
         ledger.directory.mkdir(parents=True, exist_ok=True)
         about = {"v": 1, "directory": wire.text(place), "mark": secrets.token_hex(4)}
         files.write_once(ledger.path / "watch.json", wire.dumps(about))
@@ -111,9 +114,20 @@ class Ledger:
         found = {name.removesuffix(FOUND) for name in names if name.endswith(FOUND)}
         return found, {key for key in found if key + SUBMITTED not in names and key + RESULT not in names}
 
-    def key(self, evaluator: str, fingerprint: str) -> str:
-        """Two directories may hold the same content, and are two trainings."""
-        return key_of(f"{self.path.name}\0{evaluator}", fingerprint)
+    def key(self, evaluator: str, fingerprint: str, path: str) -> str:
+        """Two trainings may have the same content, of the first step say, and each is to have its score."""
+        training = self._training(path)
+        return key_of(f"{self.path.name}\0{evaluator}" + (f"\0{training}" if training else ""), fingerprint)
+
+    def has_old(self, evaluator: str, fingerprint: str, path: str, keys: Collection[str]) -> bool:
+        """Whether it was entered when trainings were not told apart; `keys` are all that are known."""
+        old = key_of(f"{self.path.name}\0{evaluator}", fingerprint)
+        found = self.finding(old) if old in keys else None
+        return found is not None and self._training(found.path) == self._training(path)
+
+    def _training(self, path: str) -> str:
+        self._root = self._root or self.watched
+        return training_of(path, self._root)
 
     def put(self, finding: Finding) -> bool:
         """True when this call was the one that put it."""

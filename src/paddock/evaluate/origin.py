@@ -11,6 +11,7 @@ from paddock.evaluate import look as looking
 from paddock.evaluate import pin as pinning
 from paddock.evaluate.look import Look
 from paddock.evaluate.scan import Scan, Scanner
+from paddock.evaluate.series import series_of
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
 
@@ -53,6 +54,15 @@ def is_url(directory: str) -> bool:
 def real(directory: str) -> str:
     """What everybody calls it, from anywhere."""
     return directory.rstrip("/") if is_url(directory) else os.path.realpath(directory)
+
+
+def training_of(path: str, root: str) -> str:
+    """Which of the trainings below `root`, as `real` has it, a checkpoint is of: "" for those in `root` itself. Of a
+    link it is that of what it leads to, for that is the checkpoint."""
+    if is_url(path):
+        return series_of(path).removeprefix(root).strip("/")
+    series = os.path.relpath(series_of(os.path.realpath(path)), root)
+    return "" if series == os.curdir else series
 
 
 def open_origin(directory: str, pattern: re.Pattern[str], *, recursive: bool = True) -> Origin:

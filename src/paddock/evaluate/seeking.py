@@ -15,7 +15,7 @@ from paddock.evaluate.completeness import Completeness
 from paddock.evaluate.fingerprint import fingerprint
 from paddock.evaluate.look import Look
 from paddock.evaluate.metadata import step_for
-from paddock.evaluate.origin import open_origin
+from paddock.evaluate.origin import open_origin, real, training_of
 from paddock.evaluate.pin import pins, unpin
 from paddock.evaluate.scan import compile_pattern
 from paddock.evaluate.settling import Settling, mark_of
@@ -59,7 +59,7 @@ class Seeking:
         self._completeness = Completeness()
         self._settling = Settling()
         self._settled: dict[str, object] = {}  # path -> the mark of what has been dealt with
-        self._contents: set[str] = set()
+        self._contents: set[tuple[str, str]] = set()  # of which training, and what
         self._open: dict[str, float | None] = {}  # paths that are not complete or not at rest -> when they will be
 
     @property
@@ -100,7 +100,7 @@ class Seeking:
             here = self.origin.look(path)
             if here is not None and self._completeness.judge(here).complete:
                 self._settled[path] = mark_of(here)
-                self._contents.add(fingerprint(here))
+                self._contents.add(self._identity(here))
 
     def _consider(self, path: str, now: float, moved: bool) -> Found | None:
         here = self.origin.look(path)
@@ -114,9 +114,9 @@ class Seeking:
         return self._take(here)
 
     def _take(self, here: Look) -> Found | None:
-        content = fingerprint(here)
+        identity = self._identity(here)
         pin = ""
-        if content not in self._contents:
+        if identity not in self._contents:
             try:
                 pin = self.origin.pin(here, f"{self._key}{_BETWEEN}{len(self._contents)}")
             except OSError:
@@ -127,10 +127,13 @@ class Seeking:
                 return None  # it changed under our eyes: the next look sees what it has become
         self._settled[here.path] = mark_of(here)
         self._forget(here.path)
-        if content in self._contents:
+        if identity in self._contents:
             return None  # a link to a known one, or a copy
-        self._contents.add(content)
-        return Found(here, content, pin, step_for(here, self._rule))
+        self._contents.add(identity)
+        return Found(here, identity[1], pin, step_for(here, self._rule))
+
+    def _identity(self, here: Look) -> tuple[str, str]:
+        return training_of(here.path, real(self.directory)), fingerprint(here)
 
     def _forget(self, path: str) -> None:
         self._open.pop(path, None)

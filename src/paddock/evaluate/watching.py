@@ -221,8 +221,8 @@ class Watching:
         for here in ready:
             content = self._content(here)
             for evaluator in self.options.evaluators:
-                key = self.ledger.key(evaluator.name, content)
-                if key not in self._keys:
+                key = self.ledger.key(evaluator.name, content, here.path)
+                if key not in self._keys and not self.ledger.has_old(evaluator.name, content, here.path, self._keys):
                     new.setdefault(key, (here, evaluator, content))
         changed = self._enter(new)
         for here in ready:
@@ -313,7 +313,7 @@ class Watching:
 
     def _finding(self, here: Look, evaluator: Evaluator, content: str, pinned: str = "", run: str = "") -> Finding:
         return Finding(
-            key=self.ledger.key(evaluator.name, content),
+            key=self.ledger.key(evaluator.name, content, here.path),
             evaluator=evaluator.name,
             call=dict(evaluator.call),
             path=here.path,
@@ -378,7 +378,7 @@ class Watching:
     def _is_others(self, seen: Candidate, evaluator: Evaluator) -> bool:
         """Whether another watcher was faster, or died just when it had pinned it. One that vanished while we looked has
         no fingerprint, or a wrong one; then its path tells."""
-        key = self.ledger.key(evaluator.name, seen.content)
+        key = self.ledger.key(evaluator.name, seen.content, seen.look.path)
         if self.ledger.finding(key) is not None or self._upkeep.has_pin(seen.look.path, key):
             return True
         found = (self.ledger.finding(key) for key in self.ledger.known()[0] - self._keys)

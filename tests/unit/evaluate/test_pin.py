@@ -116,7 +116,7 @@ def test_what_was_pinned_by_one_who_died_before_it_was_entered_is_evaluated(
     (out / "step=7.pt").write_text("seven")
     here = look(str(out / "step=7.pt"))
     assert here is not None
-    pin(here, watching._upkeep.pin_name(watching.ledger.key("acc", "bytes:5:" + _digest(b"seven"))))
+    pin(here, watching._upkeep.pin_name(watching.ledger.key("acc", "bytes:5:" + _digest(b"seven"), here.path)))
     (out / "step=7.pt").unlink()
     again = watcher(home, queue, out, [], clock)
     again.look()

@@ -15,7 +15,7 @@ import pytest
 
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
-from paddock.evaluate.ledger import MISSED, SKIPPED, SUBMITTED
+from paddock.evaluate.ledger import FOUND, MISSED, SKIPPED, SUBMITTED, key_of
 from paddock.evaluate.options import Options
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.watching import Watching
@@ -272,3 +272,40 @@ def test_a_queue_that_somebody_removed_is_made_again(home: Home, queue: Director
     save(out / "step=1.pt")
     rounds(watching)
     assert tasks(queue) == ["acc step=1.pt"]
+
+
+def test_equal_checkpoints_of_two_trainings_are_two_and_copies_beside_them_are_none(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    save(out / "seed0" / "step_0" / "a.pt")
+    save(out / "seed1" / "step_0" / "a.pt")
+    rounds(watching, 3)
+    assert len(tasks(queue)) == 2
+    shutil.copy(out / "seed0/step_0/a.pt", out / "seed0/best.pt")  # of the same training
+    (out / "best.pt").symlink_to("seed1/step_0/a.pt")  # leads to a known one
+    (out / "latest").symlink_to("seed1")
+    alias = out.parent / "alias"
+    alias.symlink_to(out)
+    rounds(watching, 3)
+    rounds(watcher(home, queue, alias), 3)
+    assert len(tasks(queue)) == 2
+
+
+def test_what_was_entered_before_trainings_were_told_apart_is_not_evaluated_again(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    save(out / "seed0" / "a.pt")
+    rounds(watching, 3)
+    ((key,), _) = watching.ledger.known()
+    finding = watching.ledger.finding(key)
+    assert finding is not None
+    old = key_of(f"{watching.ledger.path.name}\0acc", finding.fingerprint)
+    for end in (FOUND, SUBMITTED):
+        (watching.ledger.directory / (key + end)).rename(watching.ledger.directory / (old + end))
+    save(out / "seed1" / "a.pt")
+    rounds(watcher(home, queue, out), 3)
+    assert len(tasks(queue)) == 2  # seed0 before, seed1 now

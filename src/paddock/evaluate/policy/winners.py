@@ -176,11 +176,10 @@ class Winners:
     def _is_through(self, known: Known) -> bool:
         """Whether every evaluator has read it to the end: ours, and those of other watches of the directory."""
         content = known.finding.fingerprint
-        for name in self._evaluators:
-            mine = self._tally.get(self._ledger.key(name, content))
-            if mine is None or mine.result is None or mine.result.state != DONE:
-                return False
-        return all(one.result is not None for one in self._tally.of_content(content))
+        alike = self._tally.of_content(content)
+        ours = [one for one in alike if one.group.series == known.group.series]
+        done = {one.finding.evaluator for one in ours if one.result is not None and one.result.state == DONE}
+        return done.issuperset(self._evaluators) and all(one.result is not None for one in alike)
 
     def _say_once(self, text: str) -> None:
         if text not in self._said:
