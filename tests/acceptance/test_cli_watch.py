@@ -67,6 +67,28 @@ def test_scores_are_in_the_training_run_at_their_steps(program: Any, place: Path
     assert {(child["parent"], child["state"]) for child in children} == {(run["run"]["id"], "finished")}
 
 
+def test_scores_without_a_step_are_where_the_training_was(program: Any, place: Path) -> None:
+    script = """
+import os, sys, time, paddock
+with paddock.init(name="t", config={"out": "out"}) as run:
+    for step in (10, 20, 30):
+        run.log({"loss": 1}, step=step)
+        time.sleep(0.3)
+        if step == 20:
+            with open("now", "w"):
+                pass
+            time.sleep(0.3)
+"""
+    (program.cwd / "train.py").write_text(script)
+    assert program("run", "train.py").code == 0
+    for name in ("last.pt", "final.pt"):
+        save(place / name, 1)
+    written = os.stat(program.cwd / "now").st_mtime
+    os.utime(place / "last.pt", (written, written))
+    evaluate(program, place, "--evaluator", "metrics.py:acc")
+    assert program("series", "t", "eval/acc/acc").out.split()[2::2] == ["20", "30"]
+
+
 def test_a_trainer_without_paddock_gets_a_run_for_its_scores(program: Any, place: Path) -> None:
     save(place / "step=100.pt", 1)
     evaluate(program, place, "--evaluator", "metrics.py:acc")

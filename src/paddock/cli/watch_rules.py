@@ -84,7 +84,7 @@ class Records:
         self._until = 0.0
 
     def trainings(self) -> Trainings:
-        return Trainings(self._find, self._row, goal_of)
+        return Trainings(self._find, self._row, goal_of, self._step_at)
 
     def _find(self, directory: str) -> str:
         if self._run:
@@ -102,6 +102,24 @@ class Records:
             self._until = 0.0
             self._look()
         return self._rows.get(run)
+
+    def _step_at(self, run: str, moment: float) -> int | None:
+        """The last step that a run had logged at a moment, by the metric that went furthest; None when nothing is
+        known. What evaluations have written into it says nothing of where it was."""
+        if training.is_made(run):
+            return None
+        try:
+            with self._source.catalog() as catalog:
+                catalog.refresh()
+                metrics = catalog.run(run).metrics
+                own = [name for name in metrics if not name.startswith("eval/")]
+                furthest = max(own, key=lambda name: metrics[name].last_step, default="")
+                found = catalog.series([run], furthest).get(run) if furthest else None
+        except (OSError, PaddockError):
+            return None
+        if found is None:
+            return None
+        return max((step for step, t in zip(found.steps, found.times, strict=True) if t <= moment), default=None)
 
     def _look(self) -> None:
         began = time.monotonic()

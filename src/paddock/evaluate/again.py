@@ -14,6 +14,8 @@ import msgspec
 from paddock.errors import NotFound, Refused
 from paddock.evaluate.account import Evaluation
 from paddock.evaluate.ledger import WITHDRAWN, Finding, Ledger
+from paddock.evaluate.look import look
+from paddock.evaluate.origin import is_url
 from paddock.evaluate.watching import Watching
 from paddock.queue import orders
 from paddock.queue.directory import DirectoryQueue
@@ -31,12 +33,19 @@ def again(watching: Watching, finding: Finding) -> bool:
     # One that was passed over belongs to no training run yet.
     run = finding.run or watching.training(finding.path)
     fresh = msgspec.structs.replace(finding, call=call, run=run, found=round(time.time(), 6))
+    if fresh.place is None:
+        fresh = msgspec.structs.replace(fresh, place=watching.placing.of(fresh, _written(fresh)))
     watching.ledger.begin_anew(fresh)
     if place is None:
         watching.evaluate(fresh)
     else:
         orders.make_durable(watching.queue, [orders.carry_out(watching.queue, _ORDERS[place.state], place)])
     return True
+
+
+def _written(finding: Finding) -> int:
+    here = None if is_url(finding.path) else look(finding.path)
+    return here.newest if here is not None else 0
 
 
 def withdraw(ledger: Ledger, queue: DirectoryQueue, place: Place, one: Evaluation) -> bool:

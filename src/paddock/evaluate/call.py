@@ -123,7 +123,7 @@ def _record(ledger: Ledger, finding: Finding, found: Any, run: Any, started: flo
     """To the run of the evaluation, to the training run, and to the ledger: in this order, so that a result in the
     ledger is one that was stored."""
     values = values_of(found)
-    step = finding.step if finding.step is not None else 0
+    step = next((step for step in (finding.step, finding.place) if step is not None), 0)
     logged = {name: number for name, value in run.summary.items() if (number := number_of(value)) is not None}
     numbers = {wire.text(name): value for name, value in {**logged, **values.numbers}.items()}
     if values.numbers:

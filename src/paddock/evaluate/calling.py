@@ -31,6 +31,17 @@ def before(ledger: Ledger, evaluator: Evaluator) -> dict[str, str] | None:
         return None
 
 
+def begin(ledger: Ledger, evaluators: Iterable[Evaluator]) -> set[str]:
+    """Note how they are called from now on; the names of those that were never here."""
+    new = set()
+    for one in evaluators:
+        if not begun(ledger, one.name).exists():
+            new.add(one.name)
+        elif before(ledger, one) != one.call:
+            remember(ledger, one)
+    return new
+
+
 def remarks(ledger: Ledger, evaluators: Iterable[Evaluator]) -> list[str]:
     """On each that bears the name of another."""
     found = []

@@ -48,6 +48,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     fingerprint: str
     step: int | None = None
+    place: int | None = None  # the step at which its scores go when it has none
     run: str = ""  # the training run
     pin: str = ""  # a link to its content
     download: bool = True  # from an object store, so that the evaluator has a file

@@ -8,9 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+import msgspec
+
 from paddock.errors import HomeError
 from paddock.evaluate import calling
 from paddock.evaluate.completeness import Completeness
+from paddock.evaluate.constancy import has_content
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
 from paddock.evaluate.judgement import LONG_QUIET
@@ -21,6 +24,7 @@ from paddock.evaluate.options import Options
 from paddock.evaluate.origin import is_url, open_origin
 from paddock.evaluate.parentage import Parentage
 from paddock.evaluate.pin import unpin
+from paddock.evaluate.placing import Placing
 from paddock.evaluate.policy.standing import Group, Standing
 from paddock.evaluate.policy.steward import Plan, Steward
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
@@ -60,14 +64,12 @@ class Watching:
         self.ledger = Ledger.of(self.home, self.directory)
         remember(self.queue, self.home)
         self.completeness = Completeness(self.options.complete)
+        self.placing = Placing(self.ledger, self.trainings.step_at)
         self._by = me()
         self._keys, bare = self.ledger.known()
         self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare, self.clock)
         self._origin = open_origin(self.directory, self.options.pattern, recursive=self.options.recursive)
-        self._new = {one.name for one in self.options.evaluators if not calling.begun(self.ledger, one.name).exists()}
-        for one in self.options.evaluators:
-            if one.name not in self._new and calling.before(self.ledger, one) != one.call:
-                calling.remember(self.ledger, one)
+        self._new = calling.begin(self.ledger, self.options.evaluators)
         rules, names = self.options.rules, [evaluator.name for evaluator in self.options.evaluators]
         self._steward: Steward | None = None
         if not rules.are_plain:
@@ -103,6 +105,7 @@ class Watching:
         self._note_gone(found)
         paths = sorted(found.touched | (self._candidates.keys() & found.paths))
         ready = [here for path in paths if (here := self._consider(path, now, path in moved))]
+        ready.sort(key=lambda here: here.newest)  # those without a step are numbered in this order
         # Which of them are evaluated may depend on all that came; else a few at a time share their wait for the disk.
         size = len(ready) if self._steward is not None else BATCH
         for first in range(0, len(ready), size or 1):
@@ -162,13 +165,13 @@ class Watching:
     def _begin(self, found: Scan) -> None:
         """The first watch of this directory with an evaluator: what is there already is passed over, unless it is
         asked for."""
-        there = [] if self.options.existing else [self._origin.look(path) for path in sorted(found.paths)]
-        judged = [self.completeness.judge(here) for here in there if here is not None]
-        if not all(one.complete for one in judged):
+        looks = [] if self.options.existing else [self._origin.look(path) for path in sorted(found.paths)]
+        there = sorted(filter(None, looks), key=lambda here: here.newest)
+        if not all(self.completeness.judge(here).complete for here in there):
             self.completeness.wait()  # a command may have yet to say so
         findings: dict[str, Finding] = {}
         for here in there:
-            if here is not None and self.completeness.judge(here).complete:
+            if self.completeness.judge(here).complete:
                 content = fingerprint(here)
                 for evaluator in self.options.evaluators:
                     if evaluator.name in self._new:
@@ -239,12 +242,14 @@ class Watching:
         for key in plan.order:
             here, evaluator, content = new[key]
             pinned = "" if key in plan.skip else self._pin(here, key)
-            if not self._has_content(here, pinned, content):
+            if not has_content(self._origin, here, pinned, content):
                 unpin(pinned)
                 changed.add(here.path)
                 continue
             self._keys.add(key)
-            findings.append(self._finding(here, evaluator, content, pinned, self.training(here.path)))
+            findings.append(
+                self._placed(here, self._finding(here, evaluator, content, pinned, self.training(here.path)))
+            )
         # In the order of the plan: should we die halfway, the next watcher plans the rest as we did.
         for is_skipped, some in groupby(findings, lambda finding: finding.key in plan.skip):
             if is_skipped:
@@ -266,14 +271,6 @@ class Watching:
             if finding.key not in ours:
                 self._upkeep.suspect(finding.key)  # another watcher has it; unless it died just then
         self._submit([finding for finding in findings if finding.key in ours], priorities)
-
-    def _has_content(self, here: Look, pinned: str, content: str) -> bool:
-        """Whether what we have kept, or else what is there, is what we have seen: it may change under our eyes."""
-        if pinned:
-            kept = self._origin.look(pinned)
-            return kept is not None and fingerprint(kept) == content
-        again = self._origin.look(here.path)
-        return again is not None and mark_of(again) == mark_of(here)
 
     def _plan(self, new: Mapping[str, tuple[Look, Evaluator, str]]) -> Plan:
         if self._steward is None:
@@ -326,6 +323,9 @@ class Watching:
             queue=str(self.queue.path),
             found=round(time.time(), 6),
         )
+
+    def _placed(self, here: Look, finding: Finding) -> Finding:
+        return msgspec.structs.replace(finding, place=self.placing.of(finding, here.newest))
 
     def _submit(self, findings: Sequence[Finding], priorities: Mapping[str, int] = NO_PRIORITIES) -> None:
         if not findings:
@@ -397,6 +397,7 @@ class Watching:
         content = fingerprint(kept)
         for evaluator in self.options.evaluators:
             finding = self._finding(replace(kept, path=path), evaluator, content, kept.path, self.training(path))
+            finding = self._placed(kept, finding)
             if self._upkeep.pin_name(finding.key) in kept.path and self.ledger.put(finding):
                 self._keys.add(finding.key)
                 self._submit([finding])

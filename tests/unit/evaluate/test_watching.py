@@ -8,6 +8,7 @@ import resource
 import shutil
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.ledger import FOUND, MISSED, SKIPPED, SUBMITTED, key_of
 from paddock.evaluate.options import Options
+from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.watching import Watching
 from paddock.queue.directory import DirectoryQueue, find_queue
@@ -309,3 +311,44 @@ def test_what_was_entered_before_trainings_were_told_apart_is_not_evaluated_agai
     save(out / "seed1" / "a.pt")
     rounds(watcher(home, queue, out), 3)
     assert len(tasks(queue)) == 2  # seed0 before, seed1 now
+
+
+def places(watching: Watching) -> list[tuple[str, int | None, int | None]]:
+    found = [watching.ledger.finding(key) for key in watching.ledger.known()[0]]
+    return sorted((os.path.basename(one.path), one.step, one.place) for one in found if one)
+
+
+def test_what_has_no_step_is_numbered_in_the_order_in_which_it_was_written(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    for age, name in enumerate(("c.pt", "b.pt", "a.pt")):
+        os.utime(save(out / name), (age + 1, age + 1))
+    save(out / "other" / "x.pt")
+    rounds(watching, 3)
+    save(out / "step=7.pt")
+    rounds(watching, 3)
+    again = watcher(home, queue, out)
+    save(out / "last.pt")
+    rounds(again, 3)
+    assert places(again) == [
+        ("a.pt", None, 3),
+        ("b.pt", None, 2),
+        ("c.pt", None, 1),
+        ("last.pt", None, 5),
+        ("step=7.pt", 7, None),
+        ("x.pt", None, 1),
+    ]
+
+
+def test_what_has_no_step_is_where_the_training_was_when_it_was_written(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    trainings = Trainings(*NOTHING_KNOWN[:3], lambda run, moment: 40 if (run, moment) == ("train", 5.0) else None)
+    watching = replace(watcher(home, queue, out), trainings=trainings)
+    rounds(watching)
+    os.utime(save(out / "a.pt"), (5, 5))
+    os.utime(save(out / "b.pt"), (6, 6))
+    rounds(watching, 3)
+    assert places(watching) == [("a.pt", None, 40), ("b.pt", None, 2)]

@@ -30,6 +30,7 @@ class Trainings(NamedTuple):
     find: Callable[[str], str]  # the run that trains into a directory now; "" when none is recorded
     row: Callable[[str], RunRow | None]
     goal: Callable[[str, Mapping[str, str]], str]  # of a metric, with what define_metric has said
+    step_at: Callable[[str, float], int | None] = lambda run, moment: None  # the last that it had logged by then
 
 
 NOTHING_KNOWN = Trainings(lambda directory: "", lambda run: None, lambda metric, goals: "max")
