@@ -10,20 +10,57 @@ from typing import Any
 from paddock import wire
 
 _LOG = ".eval"  # of inspect, unless it is told to write JSON
+_STATS = "stats.json"  # of each run of HELM
 _MOST_BYTES = 256 << 20
+_HELM, _INSPECT, _TASKS, _PLAIN = "helm", "inspect", "tasks", "plain"  # what a file looks like
 
 
 def read(out: Path) -> dict[str, Any]:
-    """The metrics of a file, or of the newest results below a directory; nothing when there are none."""
+    """The metrics of a file, or of the results below a directory; nothing when there are none. A program that writes a
+    file for each of its runs or tasks has them all read, the newest of each; of other files it is the newest one."""
+    first = ""
+    parts: dict[str, dict[str, Any]] = {}  # by the run or task, the newest first
     for path in _files(out):
+        if first == _HELM and path.name != _STATS:
+            continue  # its other files are large
         try:
             found = wire.loads(_content(path))
         except (OSError, wire.DecodeError, UnicodeDecodeError, zipfile.BadZipFile, KeyError, NotImplementedError):
             continue
-        metrics = metrics_of(found)
-        if metrics:
-            return metrics
-    return {}
+        metrics, kind = metrics_of(found), _kind(found)
+        if not metrics or (first and kind != first):
+            continue
+        first = kind
+        parts.setdefault(_part(kind, found, path), metrics)
+        if kind == _PLAIN:
+            break
+    if len(parts) < 2:
+        return next(iter(parts.values()), {})
+    found_all: dict[str, Any] = {}
+    for part, metrics in parts.items():
+        # The metrics of lm-eval and lighteval have the task's name already.
+        prefix = "" if first == _TASKS else f"{part}/"
+        found_all = {f"{prefix}{name}": value for name, value in metrics.items()} | found_all
+    return found_all
+
+
+def _part(kind: str, found: Any, path: Path) -> str:
+    """Whose results these are, where a program writes several files."""
+    if kind == _HELM:
+        return path.parent.name  # it has a directory for each run
+    if kind == _INSPECT:
+        about = found.get("eval")
+        return str(about.get("task") if isinstance(about, Mapping) else "") or path.stem
+    return str(path)
+
+
+def _kind(found: Any) -> str:
+    if isinstance(found, list):
+        return _HELM
+    results = found.get("results") if isinstance(found, Mapping) else None
+    if not isinstance(results, Mapping):
+        return _PLAIN
+    return _INSPECT if isinstance(results.get("scores"), list) else _TASKS
 
 
 def _files(out: Path) -> list[Path]:
@@ -33,7 +70,7 @@ def _files(out: Path) -> list[Path]:
     # Results before samples and configs, the newest first.
     return sorted(
         (p for p in found if p.stat().st_size <= _MOST_BYTES or p.suffix == _LOG),
-        key=lambda p: ("result" not in p.name and p.name != "stats.json" and p.suffix != _LOG, -p.stat().st_mtime_ns),
+        key=lambda p: ("result" not in p.name and p.name != _STATS and p.suffix != _LOG, -p.stat().st_mtime_ns),
     )
 
 
@@ -47,16 +84,14 @@ def _content(path: Path) -> bytes:
 
 def metrics_of(found: Any) -> dict[str, Any]:
     """By what the content looks like."""
-    if isinstance(found, list):
+    kind = _kind(found)
+    if kind == _HELM:
         return _helm(found)
-    if not isinstance(found, Mapping):
-        return {}
-    results = found.get("results")
-    if isinstance(results, Mapping) and isinstance(results.get("scores"), list):
-        return _inspect(results["scores"])
-    if isinstance(results, Mapping):
-        return dict(_tasks(results))
-    return dict(_numbers(found, ""))
+    if kind == _INSPECT:
+        return _inspect(found["results"]["scores"])
+    if kind == _TASKS:
+        return dict(_tasks(found["results"]))
+    return dict(_numbers(found, "")) if isinstance(found, Mapping) else {}
 
 
 def _tasks(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -39,6 +40,45 @@ def test_helm() -> None:
         {"name": {"name": "exact_match", "split": "test", "perturbation": {"name": "typos"}}, "mean": 0.1},
     ]
     assert metrics_of(stats) == {"test/exact_match": 0.5}
+
+
+def write(path: Path, content: object, age: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+    os.utime(path, (1000 - age, 1000 - age))
+
+
+def test_every_run_of_helm_is_read_under_its_name(tmp_path: Path) -> None:
+    def stats(value: float) -> list[object]:
+        return [{"name": {"name": "exact_match", "split": "test"}, "mean": value}]
+
+    write(tmp_path / "runs/v1/mmlu:subject=law/stats.json", stats(0.5), 1)
+    write(tmp_path / "runs/v1/gsm:model=x/stats.json", stats(0.25), 2)
+    write(tmp_path / "runs/v0/gsm:model=x/stats.json", stats(0.1), 3)  # an older suite
+    write(tmp_path / "runs/v1/gsm:model=x/scenario_state.json", {"n": 1}, 0)
+    assert read(tmp_path) == {
+        "mmlu:subject=law/test/exact_match": 0.5,
+        "gsm:model=x/test/exact_match": 0.25,
+    }
+
+
+def test_every_task_of_inspect_is_read_under_its_name(tmp_path: Path) -> None:
+    def log(task: str, value: float) -> object:
+        scores = [{"name": "match", "metrics": {"accuracy": {"name": "accuracy", "value": value}}}]
+        return {"eval": {"task": task}, "status": "success", "results": {"scores": scores}}
+
+    write(tmp_path / "1_arc.json", log("arc", 0.5), 1)
+    assert read(tmp_path) == {"match/accuracy": 0.5}
+    write(tmp_path / "0_arc.json", log("arc", 0.1), 2)  # the newest counts
+    assert read(tmp_path) == {"match/accuracy": 0.5}
+    write(tmp_path / "2_gsm.json", log("gsm", 0.75), 0)
+    assert read(tmp_path) == {"arc/match/accuracy": 0.5, "gsm/match/accuracy": 0.75}
+
+
+def test_several_results_of_lm_eval_are_one(tmp_path: Path) -> None:
+    write(tmp_path / "m/results_1.json", {"results": {"arc": {"acc,none": 0.1}, "gsm": {"acc,none": 0.2}}}, 2)
+    write(tmp_path / "m/results_2.json", {"results": {"arc": {"acc,none": 0.5}}}, 1)
+    assert read(tmp_path) == {"arc/acc": 0.5, "gsm/acc": 0.2}
 
 
 def test_any_json_with_numbers_and_the_newest_results_of_a_directory(tmp_path: Path) -> None:
