@@ -57,3 +57,18 @@ def test_two_functions_of_one_name_are_refused_with_a_way_out(program: Any, out:
     named = ("--evaluator", "metrics.py:acc", "--evaluator", "b:other.py:acc", "--eval-existing")
     assert look(program, *named) == (["acc", "b"], [])
     assert look(program, "--evaluator", "b:other.py:acc") == ([], [])
+
+
+def test_a_directory_inside_of_another_is_not_watched_twice(program: Any, out: Path) -> None:
+    (out / "deep").mkdir()
+    (out / ".hidden").mkdir()
+    for name in ("deep/a.pt", ".hidden/b.pt"):
+        save(out / name)
+    (program.cwd / "alias").symlink_to("out/deep")
+    words = ("out", "alias", "out/deep", "out/.hidden", "--eval-existing", "--evaluator", "metrics.py:acc")
+    found = program("watch", *words, *ONCE)
+    assert found.code == 0, found.err
+    names = sorted(Path(one["checkpoint"]).name for one in found.json["found"])
+    assert names == ["a.pt", "b.pt", "step=1.pt"]
+    (remark,) = found.json["remarks"]
+    assert "alias is watched with out" in remark

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from paddock import wire
 from paddock.cli.command import Session
 from paddock.cli.watch_rules import Records, joined, refuse_urls, rules_of
+from paddock.cli.watched import near
 from paddock.compare.view import source
 from paddock.errors import UsageError
-from paddock.evaluate import calling, naming
+from paddock.evaluate import calling, naming, nesting
 from paddock.evaluate import evaluator as evaluators
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
@@ -33,6 +34,8 @@ from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.submission import parse_seconds
 from paddock.record.layout import Home
 
+_NOTES = 5  # at most, of one kind
+
 
 class Plan(NamedTuple):
     roots: tuple[str, ...]
@@ -43,6 +46,7 @@ class Plan(NamedTuple):
     training: Callable[[str], str]
     trainings: Trainings
     setup: Mapping[str, Any]  # the same in words, so that somebody can look again later
+    notes: tuple[str, ...] = ()  # on what was asked for
 
     def without(self, roots: Container[str]) -> Plan:
         return self._replace(roots=tuple(root for root in self.roots if root not in roots))
@@ -52,7 +56,7 @@ class Plan(NamedTuple):
         found = [
             text for root in self.roots for text in calling.remarks(Ledger.of(home, root), self.options.evaluators)
         ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys([*self.notes, *found]))
 
     def watches(self, home: Home, say: Callable[[str], None]) -> list[Watching]:
         names = [one.name for one in self.options.evaluators]
@@ -69,7 +73,7 @@ class Plan(NamedTuple):
 def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     """From the values of the options; every mistake in them is a sentence, and nothing has begun yet."""
     given = joined(given)
-    roots = _roots([*given["directories"], *given["directory"]])
+    roots, notes = _outer(_roots([*given["directories"], *given["directory"]]))
     chosen = _evaluators(given["evaluator"], given["command"])
     options = Options(
         pattern=compile_pattern(given["regex_filter"]),
@@ -100,6 +104,7 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         _training_runs(home, run),
         Records(source(home), run).trainings(),
         _setup(given, chosen, queue),
+        notes,
     )
 
 
@@ -181,6 +186,17 @@ def _roots(given: Sequence[str]) -> list[str]:
             raise UsageError(f"There is no directory {text}.", hint=hint)
         found += map(os.path.abspath, fitting)
     return list({real(path): path for path in reversed(found)}.values())[::-1]  # of two names for one, the first
+
+
+def _outer(roots: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Without those that lie inside of others: each checkpoint there would be evaluated twice."""
+    inner = nesting.inner({real(root): root for root in roots})
+    notes = [
+        f"{near(name)} is watched with {near(above)}, in which it lies, and not once more."
+        for name, above in inner.items()
+    ]
+    more = (f"So are {len(notes) - _NOTES:,} others.",) if len(notes) > _NOTES else ()
+    return [root for root in roots if root not in inner], (*notes[:_NOTES], *more)
 
 
 def _run(session: Session, name: str | None) -> str:
