@@ -198,7 +198,7 @@ def test_one_look_says_what_it_found(program: Any, place: Path) -> None:
     words = ("watch", "out", "--once", "--quiet-time", "0s", "--eval-existing", "--evaluator", "metrics.py:acc")
     save(place / "step=100.pt", 1)
     assert [one["checkpoint"] for one in program(*words, "--json").json["found"]] == [str(place / "step=100.pt")]
-    assert program(*words, "--json").json == {"found": []}
+    assert program(*words, "--json").json == {"found": [], "remarks": []}
     save(place / "step=200.pt", 2)
     assert program(*words, "-q").out == f"{place / 'step=200.pt'}\n"
 

@@ -53,6 +53,22 @@ def train(program: Any, body: str, **options: Any) -> subprocess.CompletedProces
     )
 
 
+def test_evaluators_by_name_and_a_word_when_a_name_is_another_function(program: Any, out: Path) -> None:
+    done = train(
+        program,
+        """
+        with paddock.watch("out", {"mine": accuracy}, quiet_time="0s") as watch:
+            save("out/step=1.pt", 1)
+        print([one.evaluator for one in watch.results if one.state == "done"])
+        with paddock.watch("out", "mine:metrics.py:acc", quiet_time="0s"):
+            pass
+        """,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "['mine']"
+    assert "The evaluator mine was" in done.stderr
+
+
 def test_a_training_is_evaluated_while_it_runs_and_its_run_has_the_scores(program: Any, out: Path) -> None:
     done = train(
         program,

@@ -5,6 +5,7 @@ The times of files on another host are never compared with ours: what counts is 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from paddock.evaluate.judgement import Judgement
@@ -67,3 +68,29 @@ class Settling:
 
 def mark_of(look: Look) -> Mark:
     return tuple((name, *entry) for name, entry in sorted(look.files.items()))
+
+
+class Settled:
+    """What has been dealt with, as it was then."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, Mark] = {}  # by path
+
+    def add(self, here: Look) -> None:
+        self._marks[here.path] = mark_of(here)
+
+    def has(self, here: Look) -> bool:
+        """As it is now. A directory to which only something was added is the same checkpoint: an evaluator may write
+        its report there."""
+        mark, known = mark_of(here), self._marks.get(here.path)
+        if known is None or known == mark:
+            return known is not None
+        if here.is_directory and set(known) <= set(mark):
+            self._marks[here.path] = mark
+            return True
+        return False
+
+    def keep(self, paths: Collection[str]) -> None:
+        """Forget what is gone, once that is much."""
+        if len(self._marks) > 2 * len(paths) + 1000:
+            self._marks = {path: mark for path, mark in self._marks.items() if path in paths}

@@ -49,6 +49,7 @@ class Upkeep:
         self._ledger, self._queue, self._home, self._seconds, self._clock = ledger, queue, home, seconds, clock
         self._bare = dict.fromkeys(bare, clock())  # without a task, and since when we see that
         self._prefix = f"{ledger.path.name}{ledger.mark}-"  # of our pins: another home may watch the same directory
+        self._ours: dict[str, bool] = {}  # that we could not submit; True: it is for us to do, else if we entered them
         self._fresh = True  # those that were there when we began may be of the dead
         self.suspects: dict[str, float] = {}  # pins that nobody seems to need
 
@@ -64,8 +65,14 @@ class Upkeep:
     def suspect(self, key: str) -> None:
         self._bare.setdefault(key, self._clock())
 
+    def retry(self, key: str, certain: bool) -> None:
+        """The disk refused when we entered it, or submitted it: should it be in the ledger, it is submitted later."""
+        self._ours[key] = certain or self._ours.get(key, False)
+        self.suspect(key)
+
     def clear(self, key: str) -> None:
         self._bare.pop(key, None)
+        self._ours.pop(key, None)
 
     def has_pin(self, path: str, key: str) -> bool:
         return os.path.isdir(os.path.join(os.path.dirname(path), PINS, self.pin_name(key)))
@@ -82,17 +89,23 @@ class Upkeep:
         there = {place.id for place in self._queue.list().places}
         found = []
         for key in due:
-            self.clear(key)
+            self._bare.pop(key, None)
             finding = self._ledger.finding(key) if key in bare else None
             if finding is None:
                 continue
             if finding.task in there or self._home.run(finding.task).path.exists():
                 self._ledger.mark_submitted(key)
-            elif is_gone(finding.by, key in late) and self._ledger.claim(key, who, partial(is_gone, late=key in late)):
+            elif self._is_ours(finding, who, key in late):
                 found.append(finding)
             else:
                 self.suspect(key)  # somebody else does it, unless it dies
         return found
+
+    def _is_ours(self, finding: Finding, who: str, late: bool) -> bool:
+        """Whether we are to submit it: we could not before, or who was to is gone, and we have the claim."""
+        if self._ours.get(finding.key) or (finding.key in self._ours and finding.by == who):
+            return True
+        return is_gone(finding.by, late) and self._ledger.claim(finding.key, who, partial(is_gone, late=late))
 
     def sweep(self, directories: Iterable[str], keys: set[str]) -> Iterator[tuple[Look, str]]:
         """Remove the pins of evaluations that are over, for they may have failed, been cancelled or killed; and yield

@@ -10,10 +10,9 @@ from itertools import groupby
 
 import msgspec
 
-from paddock.errors import HomeError
 from paddock.evaluate import calling
 from paddock.evaluate.completeness import Completeness
-from paddock.evaluate.constancy import has_content
+from paddock.evaluate.constancy import has_content, kept
 from paddock.evaluate.evaluator import Evaluator
 from paddock.evaluate.fingerprint import fingerprint
 from paddock.evaluate.judgement import LONG_QUIET
@@ -29,14 +28,15 @@ from paddock.evaluate.policy.standing import Group, Standing
 from paddock.evaluate.policy.steward import Plan, Steward
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
 from paddock.evaluate.scan import Scan
+from paddock.evaluate.sending import send
 from paddock.evaluate.series import series_of
-from paddock.evaluate.settling import Candidate, Mark, Settling, mark_of
-from paddock.evaluate.task import task_for
+from paddock.evaluate.settling import Candidate, Settled, Settling, mark_of
+from paddock.evaluate.trouble import TROUBLE, Trouble
 from paddock.evaluate.upkeep import REPAIR_SECONDS, Upkeep, me
 from paddock.queue.directory import DirectoryQueue, remember
-from paddock.queue.submission import enter, submit_all
 from paddock.record.layout import Home
 
+Places = Collection[str] | None  # None: all
 NO_PRIORITIES: Mapping[str, int] = {}
 AGAIN_SECONDS = 1.0  # between two looks at one that is not complete, for as long as it is fresh
 FRESH_SECONDS = 60.0
@@ -56,15 +56,16 @@ class Watching:
     clock: Callable[[], float] = time.monotonic
     _settling: Settling = field(default_factory=Settling)
     _candidates: dict[str, Candidate] = field(default_factory=dict)
-    _settled: dict[str, Mark] = field(default_factory=dict)  # path -> the mark of what has been dealt with
+    _settled: Settled = field(default_factory=Settled)
     _gone: dict[str, int] = field(default_factory=dict)  # candidates that a listing did not show, and how often
-    _said: set[str] = field(default_factory=set)
+    _touched: set[str] = field(default_factory=set)  # that a scan has shown, and nobody has looked at yet
 
     def __post_init__(self) -> None:
         self.ledger = Ledger.of(self.home, self.directory)
         remember(self.queue, self.home)
         self.completeness = Completeness(self.options.complete)
         self.placing = Placing(self.ledger, self.trainings.step_at)
+        self._trouble = Trouble(self.say)
         self._by = me()
         self._keys, bare = self.ledger.known()
         self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare, self.clock)
@@ -90,21 +91,26 @@ class Watching:
         """Submit what is in the ledger already."""
         self._submit([finding])
 
-    def look(
-        self,
-        changed: Collection[str] | None = None,
-        moved: Collection[str] = (),
-        named: Collection[str] | None = None,
-    ) -> float | None:
+    def look(self, changed: Places = None, moved: Collection[str] = (), named: Places = None) -> float | None:
         """One round; the seconds until something is due, None when only a change can be news. `changed`: the only
-        directories where something happened, and `named` the very paths; `moved`: those that appeared by a rename."""
+        directories where something happened, and `named` the very paths; `moved`: those that appeared by a rename.
+        What the disk refuses is said, and tried again: the next look is at everything."""
+        everything, self._trouble.is_here = self._trouble.is_here, False
+        try:
+            return self._look(None if everything else changed, moved, None if everything else named)
+        except TROUBLE as error:
+            return self._trouble.met(self.directory, error)
+
+    def _look(self, changed: Places, moved: Collection[str], named: Places) -> float | None:
         now = self.clock()
         found = self._origin.scan(None if self._new else changed, named)
+        self._touched |= found.touched
         if self._new and found.sure:
             self._begin(found)
         self._note_gone(found)
-        paths = sorted(found.touched | (self._candidates.keys() & found.paths))
+        paths = sorted(self._touched | (self._candidates.keys() & found.paths))
         ready = [here for path in paths if (here := self._consider(path, now, path in moved))]
+        self._touched = set()
         ready.sort(key=lambda here: here.newest)  # those without a step are numbered in this order
         # Which of them are evaluated may depend on all that came; else a few at a time share their wait for the disk.
         size = len(ready) if self._steward is not None else BATCH
@@ -120,10 +126,10 @@ class Watching:
     def look_until_settled(self) -> None:
         """Look, and look again until nothing that is complete has yet to rest: for who looks only now and then."""
         end = self.clock() + 3 * max(LONG_QUIET, self.options.quiet or 0.0)
-        due = self.look()
+        due = self._look(None, (), None)
         self.completeness.wait()
         while True:
-            due = self.look() if due is not None else None
+            due = self._look(None, (), None) if due is not None else None
             resting = [one.due for one in self._candidates.values() if one.judgement.complete and one.due is not None]
             if not resting or self.clock() >= end:
                 return
@@ -133,9 +139,12 @@ class Watching:
         """Do what follows from the evaluations so far, by the rules that were given; cheap when nothing is new."""
         if self._steward is None:
             return
-        late = self._steward.attend(self.unsettled)
-        if late:
-            self._submit(late)
+        try:
+            late = self._steward.attend(self.unsettled)
+            if late:
+                self._submit(late)
+        except TROUBLE as error:
+            self._trouble.met(self.directory, error)
         if self._steward.wants_look:
             self.look()
 
@@ -152,11 +161,14 @@ class Watching:
     def tidy(self) -> bool:
         """Remove the pins of evaluations that have failed, before we leave. True when there may be more in a second."""
         found = None if is_url(self.directory) else self._origin.scan()
-        if found is not None and found.sure and found.pinned:
+        if found is None or not found.sure or not found.pinned:
+            return False
+        try:
             for _ in self._upkeep.sweep(found.pinned, self._keys):
                 pass  # kept, but not entered: the next watcher does that
-            return bool(self._upkeep.suspects)
-        return False
+        except TROUBLE:
+            return False  # so does it with these
+        return bool(self._upkeep.suspects)
 
     def close(self) -> None:
         if self._steward is not None:
@@ -189,7 +201,7 @@ class Watching:
     def _consider(self, path: str, now: float, moved: bool) -> Look | None:
         """What is there, if it is complete and new."""
         here = self._origin.look(path)
-        if here is None or self._is_settled(here):
+        if here is None or self._settled.has(here):
             return None
         self._gone.pop(path, None)
         quiet = self.options.quiet
@@ -208,17 +220,6 @@ class Watching:
         known = self._candidates.get(here.path)
         return known.content if known and known.content and known.look == here else fingerprint(here)
 
-    def _is_settled(self, here: Look) -> bool:
-        """Dealt with, as it is now. A directory to which only something was added is the same checkpoint: an
-        evaluator may write its report there."""
-        mark, known = mark_of(here), self._settled.get(here.path)
-        if known is None or known == mark:
-            return known is not None
-        if here.is_directory and set(known) <= set(mark):
-            self._settled[here.path] = mark
-            return True
-        return False
-
     def _take(self, ready: Sequence[Look]) -> None:
         new: dict[str, tuple[Look, Evaluator, str]] = {}
         for here in ready:
@@ -230,7 +231,7 @@ class Watching:
         changed = self._enter(new)
         for here in ready:
             if here.path not in changed:
-                self._settled[here.path] = mark_of(here)
+                self._settled.add(here)
                 self._drop(here.path)
 
     def _enter(self, new: Mapping[str, tuple[Look, Evaluator, str]]) -> set[str]:
@@ -241,12 +242,13 @@ class Watching:
         findings: list[Finding] = []
         for key in plan.order:
             here, evaluator, content = new[key]
-            pinned = "" if key in plan.skip else self._pin(here, key)
+            pinned = (
+                "" if key in plan.skip else kept(self._origin, here, self._upkeep.pin_name(key), self._trouble.say_once)
+            )
             if not has_content(self._origin, here, pinned, content):
                 unpin(pinned)
                 changed.add(here.path)
                 continue
-            self._keys.add(key)
             findings.append(
                 self._placed(here, self._finding(here, evaluator, content, pinned, self.training(here.path)))
             )
@@ -264,9 +266,16 @@ class Watching:
         for finding in findings:
             if self.ledger.skip(finding, reasons[finding.key]):
                 self.say(f"skipped {finding.path}: {reasons[finding.key]}")
+            self._keys.add(finding.key)
 
     def _put(self, findings: Sequence[Finding], priorities: Mapping[str, int]) -> None:
-        ours = self.ledger.put_all(findings)
+        try:
+            ours = self.ledger.put_all(findings)
+        except OSError:
+            for finding in findings:
+                self._upkeep.retry(finding.key, certain=False)  # some may be in the ledger all the same
+            raise
+        self._keys |= {finding.key for finding in findings}  # not before they are in the ledger
         for finding in findings:
             if finding.key not in ours:
                 self._upkeep.suspect(finding.key)  # another watcher has it; unless it died just then
@@ -290,23 +299,6 @@ class Watching:
         self._candidates.pop(path, None)
         self._settling.forget(path)
         self.completeness.forget(path)
-
-    def _pin(self, here: Look, key: str) -> str:
-        try:
-            return self._origin.pin(here, self._upkeep.pin_name(key))
-        except FileNotFoundError:
-            return ""  # it was deleted just now
-        except OSError as error:
-            self._say_once(
-                f"{os.path.dirname(here.path)}: what is deleted there before it is evaluated will be missed,"
-                f" because hard links cannot be made ({error.strerror})"
-            )
-            return ""
-
-    def _say_once(self, text: str) -> None:
-        if text not in self._said:
-            self._said.add(text)
-            self.say(text)
 
     def _finding(self, here: Look, evaluator: Evaluator, content: str, pinned: str = "", run: str = "") -> Finding:
         return Finding(
@@ -332,16 +324,12 @@ class Watching:
             return
         if self._steward is not None:
             priorities = priorities or self._steward.priorities(findings)
-        tasks = [
-            task_for(finding, self.ledger, self.options) | {"priority": priorities.get(finding.key, 0)}
-            for finding in findings
-        ]
         try:
-            enter(tasks, self.queue, self.home)
-        except HomeError:
-            if self.queue.exists():
-                raise
-            submit_all(tasks, queue=self.queue.path, home=self.home)  # somebody has removed the queue: make it again
+            send(findings, priorities, self.ledger, self.options, self.queue, self.home)
+        except TROUBLE:
+            for finding in findings:
+                self._upkeep.retry(finding.key, certain=True)
+            raise
         for finding in findings:
             self.ledger.mark_submitted(finding.key)
             self._upkeep.clear(finding.key)
@@ -361,8 +349,7 @@ class Watching:
             self._drop(path)
             if candidate.judgement.complete:
                 self._miss(candidate)
-        if len(self._settled) > 2 * len(found.paths) + 1000:
-            self._settled = {path: mark for path, mark in self._settled.items() if path in found.paths}
+        self._settled.keep(found.paths)
 
     def _miss(self, seen: Candidate) -> None:
         content = "gone:" + repr(mark_of(seen.look))

@@ -352,3 +352,39 @@ def test_what_has_no_step_is_where_the_training_was_when_it_was_written(
     os.utime(save(out / "b.pt"), (6, 6))
     rounds(watching, 3)
     assert places(watching) == [("a.pt", None, 40), ("b.pt", None, 2)]
+
+
+def test_a_disk_that_refuses_is_said_once_and_nothing_is_lost_or_doubled(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    said: list[str] = []
+    watching = replace(watcher(home, queue, out), say=said.append)
+    rounds(watching)
+    save(out / "step=1.pt")
+    save(out / "step=2.pt")
+    with limited(resource.RLIMIT_FSIZE, 0):  # as a full disk: no byte can be written
+        dues = [watching.look(), watching.look(set(), set(), set()), watching.look(set(), set(), set())]
+    assert None not in dues
+    assert len(said) == 1
+    assert str(out) in said[0]
+    assert (tasks(queue), watching.ledger.known()[0]) == ([], set())
+    rounds(watching, 3)
+    assert tasks(queue) == ["acc step=1.pt", "acc step=2.pt"]
+
+
+def test_what_the_queue_did_not_take_is_submitted_when_it_does(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    said: list[str] = []
+    watching = replace(watcher(home, queue, out), say=said.append)
+    rounds(watching)
+    save(out / "step=1.pt")
+    aside = queue.path / ".submit"
+    aside.rename(queue.path / "away")
+    aside.write_text("no directory")
+    rounds(watching, 3)
+    assert len(watching.ledger.known()[1]) == 1  # entered, and not submitted
+    assert ["cannot be dealt with" in text for text in said] == [True]
+    aside.unlink()
+    (queue.path / "away").rename(aside)
+    rounds(watching, 3)
+    assert tasks(queue) == ["acc step=1.pt"]
+    assert watching.ledger.known()[1] == set()
