@@ -27,8 +27,8 @@ def evaluation(directory: str, step: int, state: str = "done", **result: object)
 
 
 def row(directory: str, *evaluations: Evaluation) -> Row:
-    listed = list(evaluations)
-    found = Row(directory, Account(Ledger(Path(directory))), directory, evaluations=listed, counts=counts(listed))
+    listed, ledger = list(evaluations), Ledger(Path(directory))
+    found = Row(directory, Account(ledger), ledger, evaluations=listed, counts=counts(listed))
     found.best, found.last, found.waited = best(listed), listed[-1] if listed else None, 0.5 if listed else None
     return found
 
