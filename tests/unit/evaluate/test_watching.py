@@ -120,7 +120,7 @@ def test_more_than_a_process_may_open_are_entered(home: Home, queue: DirectoryQu
     for step in range(120):
         save(out / f"step={step}.pt")
     watching = watcher(home, queue, out)
-    with limited(resource.RLIMIT_NOFILE, max(map(int, os.listdir("/proc/self/fd"))) + 40):
+    with limited(resource.RLIMIT_NOFILE, max(map(int, os.listdir("/proc/self/fd"))) + 80):
         rounds(watching)
     assert len(watching.ledger.known()[0]) == 120 and tasks(queue) == []
 
