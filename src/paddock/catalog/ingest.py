@@ -7,11 +7,11 @@ import gzip
 import os
 import sqlite3
 import zlib
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 from zlib import crc32
 
 from paddock import wire
-from paddock.catalog import card, registers, writer
+from paddock.catalog import card, registers, sameness, writer
 from paddock.catalog.blocks import Table, Tail, shifted, tabulate
 from paddock.catalog.liveness import Here, alive, final, note_gone, note_size, silence
 from paddock.catalog.metrics import Entry, Metrics, tags_text
@@ -20,7 +20,6 @@ from paddock.catalog.piece import PIECE_BYTES, Piece
 from paddock.catalog.registers import Registers
 from paddock.catalog.verdict import torn_lines, verdict
 from paddock.catalog.writer import HEAD_BYTES, Seen, fits, seconds
-from paddock.files import open_regular
 from paddock.model import RUNNING
 from paddock.record.scan import JournalFile, Rows, journal_files, parse
 
@@ -134,8 +133,8 @@ class RunIngest:
         """Whether the file still begins with the bytes that were read from it."""
         seen = self.writers[file.writer][1]
         if file.inode == seen.inode and file.packed == seen.packed:
-            return file.size == seen.size or (not file.packed and _begins(file.path, seen))
-        same = _checksum(file, seen.offset) == seen.checksum
+            return file.size == seen.size or (not file.packed and sameness.begins(file.path, seen))
+        same = sameness.checksum(file, seen.offset) == seen.checksum
         if same:
             seen.inode, seen.packed = file.inode, file.packed
         return same
@@ -169,7 +168,7 @@ class RunIngest:
         for piece in self.ahead.pop(file.path, ()) if not seen.offset and not file.packed else ():
             self._take_piece(key, seen, piece)
         try:
-            with _opened(file) as stream:
+            with sameness.opened(file) as stream:
                 seen.whole = self._read_pieces(key, seen, stream, budget - (seen.offset - before))
         except (EOFError, zlib.error, gzip.BadGzipFile):  # a packed journal with a broken end
             seen.damaged += 1
@@ -393,35 +392,3 @@ def _mtime(path: str) -> int:
         return os.stat(path).st_mtime_ns
     except OSError:
         return 0
-
-
-def _opened(file: JournalFile) -> BinaryIO:
-    if file.packed:
-        return cast(BinaryIO, gzip.open(file.path, "rb"))
-    return cast(BinaryIO, open_regular(file.path))
-
-
-def _begins(path: str, seen: Seen) -> bool:
-    """Asks the open file for its size: a listing over NFS may be seconds old, and show less than was read."""
-    try:
-        with open_regular(path) as file:
-            size, head = os.fstat(file.fileno()).st_size, file.read(min(HEAD_BYTES, seen.offset))
-    except OSError:  # it cannot be asked now, so nothing is known against it
-        return True
-    return size >= seen.offset and crc32(head) == seen.head
-
-
-def _checksum(file: JournalFile, size: int) -> int | None:
-    """Of the journal's first `size` bytes; None when it has fewer."""
-    found, left = 0, size
-    try:
-        with _opened(file) as stream:
-            while left:
-                piece = stream.read(min(left, 1 << 20))
-                if not piece:
-                    return None
-                found = crc32(piece, found)
-                left -= len(piece)
-    except (OSError, EOFError, zlib.error):
-        return None
-    return found

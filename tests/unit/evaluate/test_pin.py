@@ -15,22 +15,8 @@ from paddock.evaluate.options import Options
 from paddock.evaluate.pin import pin, pins, unpin
 from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.watching import Watching
-from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.directory import DirectoryQueue
 from paddock.record.layout import Home
-
-
-@pytest.fixture
-def queue(home: Home) -> DirectoryQueue:
-    found = find_queue("evaluation", home)
-    found.prepare()
-    return found
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    path = tmp_path / "out"
-    path.mkdir()
-    return path
 
 
 @pytest.fixture

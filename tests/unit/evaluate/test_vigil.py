@@ -33,13 +33,6 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def out(tmp_path: Path) -> Path:
-    path = tmp_path / "out"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
 def vigil(home: Home, out: Path, said: list[str]) -> Vigil:
     queue = find_queue("evaluation", home)
     queue.prepare()

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-import pytest
 
 from paddock.evaluate.completeness import Rule
 from paddock.evaluate.evaluator import Evaluator
@@ -25,20 +24,6 @@ from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.record.layout import Home
 
 ACC = Evaluator("acc", {"function": "metrics.acc"})
-
-
-@pytest.fixture
-def queue(home: Home) -> DirectoryQueue:
-    found = find_queue("evaluation", home)
-    found.prepare()
-    return found
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    path = tmp_path / "out"
-    path.mkdir()
-    return path
 
 
 def watcher(home: Home, queue: DirectoryQueue, out: Path, *names: str, **options: object) -> Watching:
