@@ -145,15 +145,18 @@ class Farm:
 def forked(act: Callable[[], None], errors: Path) -> tuple[int, int]:
     """Run it in a fork that waits for a byte first: pid, and where to write that byte."""
     read, write = os.pipe()
+    # Opened here: strace may be there before the fork has done anything, and is meant for what it does later.
+    words = os.open(errors, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644)
     pid = os.fork()
     if pid:
         os.close(read)
+        os.close(words)
         return pid, write
     code = 1
     try:
         os.close(write)
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it must not outlive a test that was interrupted
-        os.dup2(os.open(errors, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644), 2)
+        os.dup2(words, 2)
         os.read(read, 1)
         act()
         code = 0

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from paddock.queue.directory import find_queue
 from paddock.queue.lease import Lease
 from paddock.queue.lifecycle import ACTIVE, QUEUED, Liveness, Place, Token
-from paddock.work import reclaim, settle, starting, waiting, worker
+from paddock.work import settle, starting, waiting
 from paddock.work.options import Options
 from paddock.work.slots import Slots
 from paddock.work.worker import Worker
@@ -38,29 +38,35 @@ from tests.waiting import until
 
 CALLS = (
     *("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "ftruncate"),
-    *("getdents64", "sendmsg", "recvfrom", "close"),
+    *("syncfs", "getdents64", "sendmsg", "recvfrom", "close"),
 )
-FAULTY = ("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "getdents64")
+FAULTY = (
+    *("openat", "write", "pwrite64", "fsync", "fdatasync", "syncfs", "rename", "unlink", "mkdir", "link", "getdents64"),
+)
 # Made by the worker alone, so that its threads can be followed without hitting the tasks and the guard.
-THREADED = {"pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "link", "ftruncate"}
+THREADED = {"pwrite64", "fsync", "fdatasync", "syncfs", "rename", "unlink", "mkdir", "link", "ftruncate"}
 UNAUDITED = ("write", "pwrite", "fsync", "fdatasync", "ftruncate")  # Python has no audit events for them
 HUNG = 99 << 8  # the status of an operation that did not end by itself
-TASKS = 3
+TASKS, MANY = 3, 6  # few that are brought to the disk one by one, and enough to be brought there together
 
 
 # The operations. They run in a fork, which is the one that dies.
 
 
-def submit(farm: Farm) -> None:
-    tasks = farm.submit("true", TASKS)
+def submit(farm: Farm, count: int = TASKS) -> None:
+    tasks = farm.submit("true", count)
     with contextlib.suppress(OSError):  # the disk refuses the tests too
         (farm.directory / "acknowledged").write_text("\n".join(task.id for task in tasks))
+
+
+def batch(farm: Farm) -> None:
+    submit(farm, MANY)
 
 
 def work(farm: Farm) -> None:
     """Take tasks, run them, put them away; one that fails is tried again."""
     # Seconds instead of minutes, for thousands of trials.
-    reclaim.EVERY = worker.RECLAIM_SECONDS = waiting.AGAIN_SECONDS = settle.AGAIN_SECONDS = 0.2
+    waiting.AGAIN_SECONDS = settle.AGAIN_SECONDS = 0.2
     starting.TROUBLE_SECONDS = starting.REST_SECONDS = 0.2
     options = Options(Slots(2, ()), persist=False, grace=5.0, liveness=Liveness(beat=0.05))
     Worker(farm.home, [find_queue("default", farm.home)], options, farm.directory / "cache").run()
@@ -68,7 +74,7 @@ def work(farm: Farm) -> None:
 
 def prepare(operation: str, farm: Farm) -> list[str]:
     """What has to be there before; the ids of the tasks that must not be lost."""
-    if operation == "submit":
+    if operation in ("submit", "batch"):
         return []
     if operation == "gang":
         return [gang_storm.put(farm, 2, 0.0) for _ in range(2)]
@@ -91,8 +97,9 @@ def leave_behind(farm: Farm, ids: list[str]) -> None:
         assert farm.queue.claim(Place(QUEUED, task), Token("dead-1-abc", 1), ACTIVE)
 
 
-TYPICAL = {"submit": 25, "work": 150, "reclaim": 150, "gang": 240}  # how many events there are, about
-OPERATIONS: dict[str, Callable[[Farm], None]] = {"submit": submit, "work": work, "reclaim": work, "gang": work}
+TYPICAL = {"submit": 25, "batch": 40, "work": 150, "reclaim": 150, "gang": 240}  # how many events there are, about
+OPERATIONS: dict[str, Callable[[Farm], None]] = {"submit": submit, "batch": batch}
+OPERATIONS |= dict.fromkeys(["work", "reclaim", "gang"], work)
 
 
 # The tools
@@ -132,9 +139,12 @@ def _after(tick: Callable[[], None], call: Callable[..., object]) -> Callable[..
     return both
 
 
-def traced(act: Callable[[], None], options: list[str], errors: Path) -> int:
-    """Let strace do something to it."""
+def traced(
+    act: Callable[[], None], options: list[str], errors: Path, tell: Callable[[int], None] = lambda pid: None
+) -> int:
+    """Let strace do something to it; `tell` hears which process it is."""
     pid, start = forked(act, errors)
+    tell(pid)
     with subprocess.Popen(["strace", "-qq", *options, "-p", str(pid)], stderr=subprocess.DEVNULL) as tracer:
         until(lambda: "TracerPid:\t0" not in Path(f"/proc/{pid}/status").read_text() or tracer.poll() is not None)
         os.close(start)
@@ -215,14 +225,14 @@ def by_strace(operation: str, sample: int, error: str) -> Iterator[Trial]:
 
 def count_calls(operation: str, calls: Sequence[str]) -> Counter[str]:
     """How often it makes each call when nothing happens to it: in its first thread, or in the one that makes most."""
+    pids: list[int] = []
     with tempfile.NamedTemporaryFile() as log:
         options = ["-f", "-e", f"trace={','.join(calls)}", "-o", log.name]
-        attempt(operation, "nothing", lambda act, farm, errors: traced(act, options, errors))
+        attempt(operation, "nothing", lambda act, farm, errors: traced(act, options, errors, pids.append))
         lines = Path(log.name).read_text().splitlines()
     counts = Counter[str]()
-    first = _call(lines[0])[0]
     for (who, call), count in Counter(map(_call, lines)).items():
-        if call in THREADED or who == first:
+        if call in THREADED or who == str(pids[0]):
             counts[call] = max(counts[call], count)
     return counts
 

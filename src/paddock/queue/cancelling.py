@@ -7,7 +7,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 
@@ -33,7 +36,12 @@ def cancel(queue: DirectoryQueue, task_id: str, timeout: float | None) -> bool:
     queue.prepare()
     step = orders.carry_out(queue, orders.CANCEL, at)
     orders.make_durable(queue, [step])
-    return step.after is None or not wait_until_over(queue, [step.after], timeout)
+    return step.after is None or not wait_until_over(queue, [step.after], timeout, functools.partial(_bury, queue))
+
+
+def _bury(queue: DirectoryQueue, place: Place) -> None:
+    """Processes are ended by `work`, which stands above this package: so a process of its own does it."""
+    subprocess.run([sys.executable, "-m", "paddock.work.burial", str(queue.path), place.name], check=False)
 
 
 def confirm(queue: DirectoryQueue, place: Place) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from paddock.queue.lifecycle import DONE
 from paddock.queue.task import Dependency
 
-_OURS = re.compile(r"ls -1 (?P<done>'[^']*'|\S+) 2>/dev/null \| grep -qxF (?P<id>[A-Za-z0-9._-]+)")
+_OURS = re.compile(r"""ls -1 (?P<done>(?:'[^']*'|"[^"]*"|[^\s'"])+) 2>/dev/null \| grep -qxF (?P<id>[A-Za-z0-9._-]+)""")
 
 
 def done_check(base: Path, task_id: str) -> str:
@@ -22,13 +22,31 @@ def split_check(text: str, base: Path) -> tuple[str, tuple[Dependency, ...]]:
     fails its dependents instead of keeping them waiting for ever."""
     if not text.strip() or text.strip() == "true":
         return "", ()
-    if re.search(r"\|\||[;&]\s*$|[()\n`]", text):
+    parts = _conjuncts(text)
+    if parts is None:
         return text, ()
     kept, found = [], []
-    for part in text.split("&&"):
+    for part in parts:
         match = _OURS.fullmatch(part.strip())
         if match and shlex.split(match["done"])[0] == str(base / DONE):
             found.append(Dependency(match["id"]))
         else:
             kept.append(part.strip())
-    return " && ".join(kept), tuple(found)
+    return (" && ".join(kept), tuple(found)) if found else (text, ())
+
+
+def _conjuncts(text: str) -> tuple[str, ...] | None:
+    """What stands between the `&&` of a plain list of commands; None when it is more than that, and taking a part
+    out of it could change what it means."""
+    text = text.strip()
+    if re.search(r"[`\n\\]|<<|\$\(", text):
+        return None
+    parts, last = [], 0
+    for match in re.finditer(r"'[^']*'|\"[^\"]*\"|&&|\|\||2?>&\d|[;&()'\"{}#!]", text):
+        token = match[0]
+        if token == "&&":
+            parts.append(text[last : match.start()])
+            last = match.end()
+        elif len(token) == 1 or token == "||":
+            return None
+    return (*parts, text[last:])

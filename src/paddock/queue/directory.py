@@ -25,7 +25,7 @@ from paddock.record.layout import Home
 
 SENTINEL = ".paddock-queue"
 ASIDE = ".submit"
-_OPEN = 500  # files at once
+_OPEN = 500  # files at once: a process may hold about 1,000 open
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE, errno.EIO, errno.ETIMEDOUT}  # they may pass
 _AWAY = {errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENODEV, errno.ENOTCONN, errno.EHOSTDOWN}
 
@@ -151,8 +151,7 @@ class DirectoryQueue:
         """Acknowledged is durable: each file is on the disk before its name is, and all names before this returns."""
         written: _Aside = []
         try:
-            for first in range(0, len(tasks), _OPEN):  # a process may hold about 1,000 files open
-                self._write_aside(tasks[first : first + _OPEN], written)
+            self._write_aside(tasks, written)
             for temporary, target in written:
                 os.rename(temporary, self.where(target))
             files.sync_directory(self.directory(QUEUED), strict=True)
@@ -168,18 +167,22 @@ class DirectoryQueue:
 
     def _write_aside(self, tasks: Sequence[Task], written: _Aside) -> None:
         """On the disk, but not in the queue yet."""
-        aside = self.path / ASIDE
-        descriptors: list[int] = []
+        aside = f"{self.path}/{ASIDE}"
+        directory = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for task in tasks:
                 temporary = f"{aside}/{task.id}.{secrets.token_hex(3)}"
-                descriptors.append(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+                descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
                 written.append((temporary, Place(QUEUED, task.id, task.priority)))
-                files.write_all(descriptors[-1], render(task))
-            commit.sync(descriptors)
+                try:
+                    files.write_all(descriptor, render(task))
+                finally:
+                    os.close(descriptor)
+            if not commit.sync_together([directory], len(tasks)):
+                for first in range(0, len(written), _OPEN):
+                    _sync([temporary for temporary, _ in written[first : first + _OPEN]])
         finally:
-            for descriptor in descriptors:
-                os.close(descriptor)
+            os.close(directory)
 
     def place_copy(self, data: bytes, at: Place) -> None:
         """A task's file from elsewhere: whole and on the disk before it has its name."""
@@ -278,6 +281,16 @@ class DirectoryQueue:
         return descriptor
 
 
+def _sync(paths: Sequence[str]) -> None:
+    descriptors: list[int] = []
+    try:
+        descriptors += (os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths)
+        commit.sync_each(descriptors)
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
 def _take_back(*names: str | Path) -> bool:
     """Remove a task that was not acknowledged, under the name it has by now; False when a worker was faster."""
     found = 0
@@ -290,7 +303,9 @@ def _take_back(*names: str | Path) -> bool:
 
 def find_queue(where: str | os.PathLike[str], home: Home) -> DirectoryQueue:
     """A name is a queue of the home; anything with a slash is a directory anywhere."""
-    text = os.fspath(where)
+    if not isinstance(where, (str, os.PathLike)):
+        raise UsageError(f"queue={where!r} is no queue.", hint="Give its name, or the path of a directory.")
+    text = os.fsdecode(where)
     if "/" in text or text.startswith(("~", ".")):
         return DirectoryQueue(Path(os.path.abspath(os.path.expanduser(text))))
     if not lifecycle.place(QUEUED, text):

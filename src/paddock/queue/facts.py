@@ -10,6 +10,11 @@ from paddock.queue.task import Task
 
 
 def facts_of(task: Task) -> dict[str, Any]:
+    return own_facts(task) | task.facts
+
+
+def own_facts(task: Task) -> dict[str, Any]:
+    """Without what was captured at submit."""
     user, _, host = task.user.partition("@")
     return {
         "v": 1,
@@ -27,5 +32,4 @@ def facts_of(task: Task) -> dict[str, Any]:
         "cwd": task.cwd,
         "parent": task.parent or None,
         "host": {"name": host},
-        **task.facts,
     }

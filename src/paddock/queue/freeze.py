@@ -9,28 +9,39 @@ from typing import Any
 import msgspec
 
 from paddock import settings
+from paddock.errors import HomeError
 from paddock.queue.task import Task
 from paddock.record.layout import Home
-from paddock.record.worktree.pace import Pace
-from paddock.record.worktree.snapshot import snapshot
 
 _SECONDS = 60.0
-_FRESH = 1.0  # tasks submitted within a second of each other share a snapshot: a loop over 1,000 of them takes one
-_last: dict[str, tuple[float, dict[str, Any]]] = {}
 
 
-def frozen(task: Task, home: Home) -> Task:
-    """The task with the digest of its working tree; it runs from that, wherever the tree has gone meanwhile. Where
-    there is no code to freeze (a home directory, an empty one) it runs in place, and its facts say why."""
-    code = _snapshot(task.cwd, home)
-    return msgspec.structs.replace(task, code=code.get("snapshot") or "", facts={**task.facts, "code": code})
+class Freezer:
+    """For tasks that are submitted in one call: they share a look at their working tree. Not longer: who submits, edits
+    a config and submits again means two different trees, however fast it goes."""
 
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._facts: dict[str, dict[str, Any]] = {}  # by directory: what is to be added to the facts of a task
 
-def _snapshot(cwd: str, home: Home) -> dict[str, Any]:
-    key, now = f"{home.path}:{cwd}", time.monotonic()
-    known = _last.get(key)
-    if known is not None and now - known[0] < _FRESH:
-        return known[1]
-    code = snapshot(home, None, Path(cwd), settings.load(), Pace(now + _SECONDS))
-    _last[key] = time.monotonic(), code
-    return code
+    def freeze(self, task: Task) -> Task:
+        """The task with the digest of its working tree; it runs from that, wherever the tree has gone meanwhile. Where
+        there is no code to freeze (a home directory, an empty one) it runs in place, and its facts say why."""
+        facts = self._facts.get(task.cwd)
+        if facts is None:
+            facts = self._facts[task.cwd] = {"code": self._snapshot(Path(task.cwd))}
+        digest = facts["code"].get("snapshot") or ""
+        return msgspec.structs.replace(task, code=digest, facts={**task.facts, **facts} if task.facts else facts)
+
+    def _snapshot(self, directory: Path) -> dict[str, Any]:
+        from paddock.record.worktree.pace import Pace
+        from paddock.record.worktree.snapshot import snapshot
+
+        pace = Pace(time.monotonic() + _SECONDS)
+        try:
+            return snapshot(self._home, None, directory, settings.load(), pace, durable=True)
+        except OSError as error:
+            raise HomeError(
+                f"The code in {directory} cannot be kept ({error.strerror or error}): nothing was submitted.",
+                hint="See to the disk, or submit without a snapshot.",
+            ) from None

@@ -116,11 +116,12 @@ class Lease:
         os.close(self._fd)
         self._fd = fresh
 
-    def log(self, text: str) -> None:
-        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode("utf-8", "replace")
+    def log(self, *texts: str) -> None:
+        now = time.strftime("%Y-%m-%d %H:%M:%S")
+        lines = "".join(f"{now} {text}\n" for text in texts).encode("utf-8", "replace")
         try:
             os.lseek(self._fd, 0, os.SEEK_END)
-            files.write_all(self._fd, line)
+            files.write_all(self._fd, lines)
         except OSError:
             pass  # a log line is not worth a task
 

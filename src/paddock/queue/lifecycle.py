@@ -28,6 +28,7 @@ OWNED = (CHECKING, ACTIVE)  # a file here belongs to a worker
 CANCELLED = ".cancelled"  # no state: a running task's file lies here until its worker has ended the processes
 # In which a file that may be moved meanwhile is looked for: in the order of the moves, and the likeliest last.
 LOOK = (QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE, CANCELLED)
+MOST_PRIORITY = 999_999_999  # the digits that a name may have
 POISON = 5  # a task that was lost with its worker so often in a row is not given to another one
 
 _NAME = re.compile(
@@ -172,6 +173,11 @@ class Liveness(NamedTuple):
     beat: float = 10.0
     fence: float = 120.0  # the worker kills its own tasks when its lease could not be renewed for so long
     reclaim: float = 300.0  # others may take them
+
+    @property
+    def look(self) -> float:
+        """Seconds between two looks at other workers."""
+        return min(self.beat, 5.0)
 
     @property
     def safe(self) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from paddock import files
 from paddock.errors import Damaged, NotFound, Refused
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place
+from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, DONE, FAILED, MOST_PRIORITY, PAUSED, QUEUED, Place
 from paddock.queue.view import IN_ORDER
 
 CANCEL, PAUSE, RESUME, RETRY, RERUN, PRIORITY = "cancel", "pause", "resume", "retry", "rerun", "priority"
@@ -105,7 +105,8 @@ def _priority(queue: DirectoryQueue, order: str, at: Place, asked: int | None) -
     if order not in (RETRY, RERUN) or at.state not in FROM[order]:
         return asked or 0
     try:
-        return queue.read(at).task.priority
+        found = queue.read(at).task.priority
+        return max(-MOST_PRIORITY, min(found, MOST_PRIORITY))  # a person may have written any number there
     except (Damaged, OSError):
         return 0
 

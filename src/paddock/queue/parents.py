@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -13,6 +14,8 @@ from paddock.queue.selection import named
 from paddock.queue.task import AFTER, Dependency
 from paddock.queue.view import Entry, snapshot
 from paddock.record.layout import Home
+
+_FORMS = "Give a task, its id or name, or failure:ID, any:ID."
 
 
 @runtime_checkable
@@ -39,9 +42,13 @@ class Parents:
         self._queue, self._home = queue, home
 
     def find(self, given: Any) -> Waits:
+        if given == ():  # as most
+            return Waits((), ())
         after: list[Dependency] = []
         checks: list[str] = []
         items = [given] if isinstance(given, (str, Dependency, Handle)) else given or ()
+        if not isinstance(items, Iterable):
+            raise UsageError(f"after={given!r} is no list of tasks.", hint=_FORMS)
         for item in items:
             when, task, base = self._one(item)
             if _same(base, self._queue.base):
@@ -59,14 +66,12 @@ class Parents:
         """When, the id, and the directory of its queue's states."""
         if isinstance(item, Handle):
             return "success", item.id, item.base
-        text = str(item)
+        text = str(item) if item is not None else ""
         when, colon, word = text.partition(":")
         if not colon or when not in AFTER:  # a name may have a colon in it
             when, word = "success", text
         if not word.strip() or not word.isprintable():
-            raise UsageError(
-                f"after={item!r} is no dependency.", hint="Give a task, its id or name, or failure:ID, any:ID."
-            )
+            raise UsageError(f"after={item!r} is no dependency.", hint=_FORMS)
         entry = self._entry(word)
         return when, entry.id, entry.queue.base
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from paddock.errors import PaddockError
-from paddock.queue.directory import DirectoryQueue
+from paddock.queue.directory import DirectoryQueue, Listing
 from paddock.queue.gang import Gang, capacity
 from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, STATES, Place, order, settle
 from paddock.queue.occupied import by_worker, gangs, occupied
@@ -66,9 +66,12 @@ class Status(NamedTuple):
     gangs: Mapping[str, Gang] = {}
 
 
-def status(queue: DirectoryQueue, limit: int | None = None, home: Home | None = None) -> Status:
-    """Of the waiting tasks the first `limit` in the order in which they are taken. The home is where their code is."""
-    listing = queue.list(IN_ORDER)
+def status(
+    queue: DirectoryQueue, limit: int | None = None, home: Home | None = None, listing: Listing | None = None
+) -> Status:
+    """Of the waiting tasks the first `limit` in the order in which they are taken. The home is where their code is;
+    whoever has listed the queue already (IN_ORDER) says what was found."""
+    listing = listing or queue.list(IN_ORDER)
     places = {place.id: place for place in listing.places}  # of a hundred thousand only a few are looked at closely
     by_state: dict[str, list[Place]] = {state: [] for state in STATES}
     for place in places.values():

@@ -10,13 +10,16 @@ import socket
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from paddock import settings, wire
 from paddock.errors import TimedOut, UsageError
+from paddock.queue import arguments
 from paddock.queue.check import done_check, split_check
 from paddock.queue.directory import DirectoryQueue, find_queue, remember
+from paddock.queue.freeze import Freezer
 from paddock.queue.parents import Parents
 from paddock.queue.task import Dependency, Task
 from paddock.record.layout import Home, find_home
@@ -71,7 +74,12 @@ def new_task_id() -> str:
     """Sorts by time of submission, to the microsecond, whatever the time zone of who submits: so it is that of UTC."""
     now = time.time_ns()
     seconds, micros = divmod(now // 1000, 1_000_000)
-    return time.strftime("%Y%m%d-%H%M%S", time.gmtime(seconds)) + f"-{micros:06d}-{secrets.token_hex(2)}"
+    return f"{_second(seconds)}-{micros:06d}-{secrets.token_hex(2)}"
+
+
+@lru_cache(2)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y%m%d-%H%M%S", time.gmtime(seconds))
 
 
 def make_task(
@@ -92,16 +100,9 @@ def make_task(
     **more: Any,
 ) -> Task:
     """The task as it will be written; every wrong argument is a sentence, and nothing has been written yet."""
-    if not isinstance(cmd, str) or not cmd.strip():
-        raise UsageError("The task has no command.", hint="Give a shell command, as in submit('python train.py').")
-    if "\0" in cmd:
-        raise UsageError("The command contains a zero byte, which no shell can run.")
+    arguments.refuse_wrong(cmd, chk, cwd, more)
     check, found = split_check(chk, base)
-    for key in ("priority", "gpus", "cpus", "retries"):
-        value = more.get(key, 0)
-        if not isinstance(value, int) or isinstance(value, bool) or (key != "priority" and value < 0):
-            raise UsageError(f"{key}={value!r} is no whole number.", hint=f"Write {key}=1.")
-    if not isinstance(n_workers, int) or n_workers < 1:
+    if not isinstance(n_workers, int) or isinstance(n_workers, bool) or n_workers < 1:
         raise UsageError(f"n_workers={n_workers!r} is no count of workers.", hint="It is 1 or more.")
     return Task(
         id=id or new_task_id(),
@@ -109,11 +110,11 @@ def make_task(
         check=check,
         after=tuple(dict.fromkeys((*found, *after))),
         cwd=os.path.abspath(cwd or os.getcwd()),
-        mem=parse_bytes(mem),
+        mem=parse_bytes(mem) if mem else 0,
         timeout=parse_seconds(timeout),
-        tags=(tags,) if isinstance(tags, str) else tuple(str(tag) for tag in tags),
-        env={str(key): str(value) for key, value in (env or {}).items()},
-        config=wire.plain(dict(config or {})).value,
+        tags=arguments.tags(tags),
+        env=arguments.environment(env),
+        config=wire.plain(arguments.config(config)).value if config else {},
         workers=n_workers,
         submitted=round(time.time(), 6),
         user=_user(),
@@ -196,22 +197,18 @@ def submit_all(
 
 def enter(tasks: Sequence[Mapping[str, Any]], queue: DirectoryQueue, home: Home) -> list[Submitted]:
     """The same into a queue that was prepared before: for who submits again and again."""
-    parents = Parents(queue, home)
-    made = [_with_code(dict(one), home, queue, parents) for one in tasks]
+    parents, freezer = Parents(queue, home), Freezer(home)
+    made = [_with_code(dict(one), freezer, queue, parents) for one in tasks]
     queue.put(made)
     return [Submitted(task, queue.path, queue.base) for task in made]
 
 
-def _with_code(about: dict[str, Any], home: Home, queue: DirectoryQueue, parents: Parents) -> Task:
+def _with_code(about: dict[str, Any], freezer: Freezer, queue: DirectoryQueue, parents: Parents) -> Task:
     freeze = about.pop("snapshot", True)
     waits = parents.find(about.pop("after", ()))
     chk = " && ".join(filter(None, (str(about.pop("chk", "") or "").strip(), *waits.checks)))
     task = make_task(about.pop("cmd"), base=queue.base, chk=chk, after=waits.after, **about)
-    if not freeze:
-        return task
-    from paddock.queue.freeze import frozen
-
-    return frozen(task, home)
+    return freezer.freeze(task) if freeze else task
 
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -241,6 +238,7 @@ def parse_seconds(value: float | str | None) -> float:
     return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
+@cache
 def _user() -> str:
     try:
         return f"{getpass.getuser()}@{socket.gethostname()}"

@@ -22,8 +22,10 @@ accident: a command may contain `====` or `---` lines, or a whole task file. Hea
 from __future__ import annotations
 
 import itertools
+import math
 import secrets
 from collections.abc import Callable, Container, Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -114,7 +116,7 @@ _HEADER = (
     *("id", "name", "project", "group", "tags", "notes", "config", "after", "priority", "gpus", "cpus", "mem"),
     *("workers", "timeout", "retries", "env", "cwd", "warm", "code", "facts", "submitted", "user", "parent"),
 )
-_DEFAULTS = Task(id="", command="")
+_HEADER_DEFAULTS = [(key, None if key == "id" else getattr(Task(id="", command=""), key)) for key in _HEADER]
 
 
 def new_fence(*texts: str) -> str:
@@ -128,9 +130,9 @@ def new_fence(*texts: str) -> str:
 def render(task: Task) -> bytes:
     fence = new_fence(task.command, task.check)
     lines = [f"{MAGIC} {VERSION} {fence}"]
-    for key in _HEADER:
+    for key, default in _HEADER_DEFAULTS:
         value = getattr(task, key)
-        if value != getattr(_DEFAULTS, key) or key == "id":
+        if value != default:
             lines.append(f"{key}: {_write_value(key, value)}")
     text = "\n".join(lines) + "\n\n"
     if task.check:
@@ -154,19 +156,34 @@ def render_attempt(attempt: Attempt, fence: str) -> bytes:
 def _write_value(key: str, value: Any) -> str:
     if type(value) is int:
         return str(value)
+    if type(value) is float and math.isfinite(value):
+        return repr(value)
     if isinstance(value, str):
         plain = value and value == value.strip() and value.isprintable() and not value.startswith('"')
         return value if plain else wire.dumps(wire.plain(value).value).decode()
+    if key == "facts":
+        return _write_facts(value)
     if key == "after":
         value = [str(dependency) for dependency in value]
     return wire.dumps(wire.plain(value).value).decode()
 
 
+_written: tuple[Any, str] = None, ""
+
+
+def _write_facts(value: dict[str, Any]) -> str:
+    """Tasks that are submitted together have captured the very same."""
+    global _written
+    if value is not _written[0]:
+        _written = value, wire.dumps(wire.plain(value).value).decode()
+    return _written[1]
+
+
 def read(data: bytes, file_name: str) -> TaskFile:
     """The task in a file; Damaged, with a sentence, when it is none."""
     text = data.decode("utf-8", "surrogateescape")
-    if text.count("\r\n") and text.count("\r\n") == text.count("\n"):
-        text = text.replace("\r\n", "\n")  # edited on Windows
+    if text.partition("\n")[0].endswith("\r"):
+        text = text.replace("\r\n", "\n")  # edited on Windows; what a worker has added since has our line ends
     first = text.partition("\n")[0].split()
     if not first or first[0] != MAGIC:
         return _read_roach(text, file_name)
@@ -183,8 +200,11 @@ def read(data: bytes, file_name: str) -> TaskFile:
     fields = {key: _field(key, value, file_name) for key, value in _lines(header, file_name) if key in _HEADER}
     fields["id"] = file_name  # also of a copy that somebody made: two tasks must not be one run
     check = next((body for kind, body in sections if kind == "check"), "")
+    captured = fields.pop("facts") if isinstance(fields.get("facts"), dict) else None
     try:
         task = msgspec.convert({**fields, "command": commands[0], "check": check}, Task, strict=False)
+        if captured is not None:
+            task = msgspec.structs.replace(task, facts=captured)  # not a copy: others have the same
     except msgspec.ValidationError as error:
         raise Damaged(f"The header of {file_name} cannot be read: {error}.", hint="Edit it, or submit anew.") from None
     attempts = tuple(_attempt(body) for kind, body in sections if kind == "attempt")
@@ -222,7 +242,7 @@ def _split(text: str, fence: str) -> tuple[str, list[tuple[str, str]]]:
     header: list[str] = []
     sections: list[tuple[str, list[str]]] = []
     for line in text.split("\n")[1:]:
-        parts = line.split()
+        parts = line.split() if "====" in line else ()
         if len(parts) == 3 and parts[0] == "====" and parts[2] == fence and parts[1] in ("check", "command", "attempt"):
             sections.append((parts[1], []))
         elif sections:
@@ -249,7 +269,7 @@ def _field(key: str, text: str, file_name: str) -> Any:
     if key in _TEXTS:
         return _text(text)
     try:
-        value = wire.loads(text)
+        value = _captured(text) if key == "facts" else wire.loads(text)
     except wire.DecodeError:
         raise Damaged(
             f"{file_name}: {key}: {text!r} cannot be read.", hint="It takes JSON, such as 3 or [1, 2]."
@@ -257,6 +277,12 @@ def _field(key: str, text: str, file_name: str) -> Any:
     if key == "after":
         return [_dependency(item, file_name) for item in value]
     return value
+
+
+@lru_cache(4)
+def _captured(text: str) -> Any:
+    """Tasks that were submitted together have captured the same, and nobody changes it."""
+    return wire.loads(text)
 
 
 def _text(text: str) -> str:

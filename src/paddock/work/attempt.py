@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shlex
 import signal
@@ -10,16 +11,16 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from paddock import files, wire
-from paddock.queue.facts import facts_of
+from paddock.queue.facts import own_facts
 from paddock.queue.gang import without_rank
 from paddock.queue.lifecycle import Place
 from paddock.queue.task import Attempt, Task, TaskFile
 from paddock.record.journal import Journal, writer_name
-from paddock.record.layout import Home, RunDirectory
+from paddock.record.layout import Home, RunDirectory, check_id
 from paddock.record.process import boot_id, oom_kills, start_ticks
 from paddock.version import __version__
 from paddock.work import notify
@@ -36,11 +37,11 @@ class Running:
     file: TaskFile
     key: str
     number: int
-    run: RunDirectory
+    root: str  # the run's directory
     journal: Journal
-    output: Path
+    output: str  # where that goes
     gpus: tuple[str, ...]
-    directory: Path  # where its command starts
+    directory: str  # where its command starts
     facts: int = -1  # descriptor of a run.json that the disk has not been asked to keep yet
     started: float = field(default_factory=time.time)
     oom_before: int = field(default_factory=lambda: _oom_kills_lately())
@@ -54,6 +55,10 @@ class Running:
     def task(self) -> Task:
         return self.file.task
 
+    @property
+    def run(self) -> RunDirectory:
+        return RunDirectory(Path(self.root))
+
 
 def begin(
     home: Home, place: Place, file: TaskFile, worker: str, gpus: tuple[str, ...], trees: Path
@@ -62,24 +67,23 @@ def begin(
     output, which comes back as a descriptor. Whatever is missing for that is found out before the journal says that
     there was an attempt."""
     task, number = file.task, len(file.attempts) + 1
-    run = home.run(task.id)
-    root = str(run.path)  # paths are joined as texts here: a short task would spend its time on Path objects
+    root = f"{home.path}/runs/{check_id(task.id)}"  # as a text: a short task would spend its time on Path objects
     facts = _write_facts(root, task, new=_make_directories(root))
     output = -1
     try:
-        directory = work_directory(task, home, run, trees)
+        directory = work_directory(task, home, root, trees)
         log = f"{root}/output/{number}.log"
         output = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
         name = writer_name()
-        header = {**_worker_facts(), "run": run.id, "writer": name, "attempt": number, "user": task.user}
-        journal = Journal(Path(f"{root}/journal/{name}.jsonl"), {**header, "worker": worker})
+        header = {**_worker_facts(), "run": task.id, "writer": name, "attempt": number, "user": task.user}
+        journal = Journal(f"{root}/journal/{name}.jsonl", {**header, "worker": worker})
     except BaseException:
         for descriptor in (facts, output):
             if descriptor >= 0:
                 os.close(descriptor)
         raise
     key = f"{task.id}~{place.token}"
-    return Running(place, file, key, number, run, journal, Path(log), gpus, directory, facts), output
+    return Running(place, file, key, number, root, journal, log, gpus, directory, facts), output
 
 
 @cache
@@ -127,7 +131,7 @@ def _write_facts(root: str, task: Task, *, new: bool) -> int:
             os.unlink(path)  # the power failed
         except FileNotFoundError:
             pass
-    data = wire.dumps({key: _plain(value) for key, value in facts_of(task).items()})
+    data = wire.dumps({key: _plain(value) for key, value in own_facts(task).items()} | _captured(task))
     if not new:
         files.write_once(Path(path), data)
         return -1
@@ -149,12 +153,33 @@ def _plain(value: object) -> object:
     return value if _is_simple(value) else wire.plain(value).value
 
 
+_captured_last: tuple[dict[str, object], dict[str, object]] = {}, {}
+
+
+def _captured(task: Task) -> dict[str, object]:
+    """What was captured at submit, as JSON can hold it. Tasks that were submitted together have the very same."""
+    global _captured_last
+    if task.facts is not _captured_last[0]:
+        _captured_last = task.facts, {key: wire.plain(value).value for key, value in task.facts.items()}
+    return _captured_last[1]
+
+
 def _is_simple(value: object) -> bool:
     if type(value) is str:
         return value.isascii()
+    if type(value) is float:
+        return math.isfinite(value)
+    if type(value) is int:
+        return abs(value) < 1 << 53
+    if type(value) is dict:  # a dollar may need to be escaped
+        return all(_is_ascii(key) and _is_ascii(item) and "$" not in key for key, item in value.items())
     if type(value) is list:
-        return all(type(item) is str and item.isascii() for item in value)
-    return value is None or value == {}
+        return all(map(_is_ascii, value))
+    return value is None
+
+
+def _is_ascii(value: object) -> bool:
+    return type(value) is str and value.isascii()
 
 
 _oom_kills_seen = (-1e9, -1)
@@ -192,10 +217,9 @@ def worker_environment() -> dict[str, str]:
     return {"PYTHONUNBUFFERED": "1", **found}  # what it prints is to be seen at once
 
 
-def argv(command: str, directory: Path) -> list[str]:
+def argv(command: str, directory: str) -> list[str]:
     """The shell changes the directory itself: one that hangs or is gone concerns the task alone."""
-    where = shlex.quote(str(directory))
-    return ["/bin/sh", "-c", f"cd {where} || exit 127\n{command}"]
+    return ["/bin/sh", "-c", f"cd {shlex.quote(directory)} || exit 127\n{command}"]
 
 
 def outcome(running: Running, status: int, how: str) -> tuple[str, str]:
@@ -227,7 +251,7 @@ def attempt_note(running: Running, worker: str, result: str, exit: str, seconds:
         exit=exit,
         seconds=round(seconds, 3),
         peak_memory=peak,
-        output=str(running.output),
+        output=running.output,
         tail=tail(running.output),
     )
 
@@ -239,26 +263,26 @@ def finish(
     itself."""
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     name = signal.Signals(-code).name.removeprefix("SIG") if code is not None and code < 0 else None
-    running.journal.append_now(
-        {
-            "k": "exit",
-            "attempt": running.number,
-            "code": code if code is not None and code >= 0 else None,
-            "signal": name,
-            "oom": exit == "out of memory",
-            **(usage or {}),
-            **({} if result in ("done", "failed") else {"why": result}),
-        }
-    )
-    running.journal.append_now({"k": "end", "code": 0, "reason": "finished"})
+    now = round(time.time(), 6)
+    last = {
+        "k": "exit",
+        "t": now,
+        "attempt": running.number,
+        "code": code if code is not None and code >= 0 else None,
+        "signal": name,
+        "oom": exit == "out of memory",
+        **(usage or {}),
+        **({} if result in ("done", "failed") else {"why": result}),
+    }
+    running.journal.append(last, {"k": "end", "t": now, "code": 0, "reason": "finished"})
 
 
-def tail(path: Path) -> str:
+def tail(path: str) -> str:
     try:
         size = os.stat(path).st_size
         if not size:
             return ""
-        text = files.read_from(path, max(0, size - TAIL_BYTES)).decode("utf-8", "replace")
+        text = files.read_from(Path(path), max(0, size - TAIL_BYTES)).decode("utf-8", "replace")
     except OSError:
         return ""
     # A progress bar rewrites its line: only what was seen last of it is kept.
@@ -269,4 +293,9 @@ def tail(path: Path) -> str:
 
 
 def _moment(t: float) -> str:
+    return _second(int(t))
+
+
+@lru_cache(8)
+def _second(t: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(t))

@@ -20,25 +20,25 @@ from typing import Any
 from paddock.errors import Damaged, PaddockError
 from paddock.queue.task import Task
 from paddock.record.code import restore
-from paddock.record.layout import Home, RunDirectory
+from paddock.record.layout import Home
 
 _NEVER = {".git", ".paddock"}
 
 
-def work_directory(task: Task, home: Home, run: RunDirectory, cache: Path) -> Path:
-    """Where the task's command starts; a sentence when it cannot be had."""
+def work_directory(task: Task, home: Home, run: str, cache: Path) -> str:
+    """Where the task's command starts; a sentence when it cannot be had. `run`: the run's directory."""
     if not task.code:
-        return Path(task.cwd) if task.cwd else Path.cwd()  # roach's tasks run where the worker was started
+        return task.cwd or os.getcwd()  # roach's tasks run where the worker was started
     code = task.facts.get("code") or {}
     root = str(code.get("root") or task.cwd)
     tree = shared_tree(home, task.code, cache)
-    work = run.path / "work"
+    work = f"{run}/work"
     if not os.path.isdir(work):
-        _link(str(work), str(tree), root)
+        _fill(work, tree, root)
     if not task.cwd or task.cwd == root:
         return work
     inside = os.path.relpath(task.cwd, root)
-    return work if inside.startswith("..") else work / inside
+    return work if inside.startswith("..") else f"{work}/{inside}"
 
 
 class Trees:
@@ -85,9 +85,9 @@ def _path(cache: Path, digest: str) -> str:
     return f"{cache}/code/{digest}"
 
 
-def shared_tree(home: Home, digest: str, cache: Path) -> Path:
+def shared_tree(home: Home, digest: str, cache: Path) -> str:
     """The snapshot as files, restored by whoever needs it first."""
-    tree = Path(_path(cache, digest))
+    tree = _path(cache, digest)
     if os.path.isdir(tree):
         return tree
     aside = cache / "code" / f".{digest}.{secrets.token_hex(4)}"
@@ -104,13 +104,14 @@ def shared_tree(home: Home, digest: str, cache: Path) -> Path:
         os.rename(aside, tree)
     except OSError:  # another worker of this host was faster
         _remove(aside)
-        if not tree.is_dir():
+        if not os.path.isdir(tree):
             raise
     return tree
 
 
-def _link(work: str, tree: str, root: str) -> None:
+def _fill(work: str, tree: str, root: str) -> None:
     """Filled under another name: a directory that is there is whole."""
+    global _last
     aside = f"{os.path.dirname(work)}/.work.part"
     try:
         os.mkdir(aside)
@@ -118,8 +119,9 @@ def _link(work: str, tree: str, root: str) -> None:
         aside += secrets.token_hex(4)
         os.mkdir(aside)
     names = _names(tree)
+    before = _last[1] if _last[0] == tree else ""
     for name in names:
-        os.symlink(f"{tree}/{name}", f"{aside}/{name}")
+        _link(f"{tree}/{name}", f"{aside}/{name}", before and f"{before}/{name}")
     with contextlib.suppress(OSError):  # the original may be gone; the code is not
         for name in os.listdir(root):
             if name not in names and name not in _NEVER:
@@ -130,6 +132,29 @@ def _link(work: str, tree: str, root: str) -> None:
         shutil.rmtree(aside, ignore_errors=True)
         if not os.path.isdir(work):
             raise
+    _last = tree, work
+
+
+_last = "", ""  # a tree, and the directory that was filled with it last
+
+
+def _link(target: str, link: str, before: str) -> None:
+    """A symbolic link; or one more name of the link that the task before this one has, which spares the disk an inode
+    and a block."""
+    if not before or not _is_linked(before, link, target):
+        os.symlink(target, link)
+
+
+def _is_linked(before: str, link: str, target: str) -> bool:
+    try:
+        os.link(before, link, follow_symlinks=False)
+    except OSError:  # on another disk, gone, or it has too many names
+        return False
+    with contextlib.suppress(OSError):  # no link at all
+        if os.readlink(link) == target:
+            return True
+    os.unlink(link)  # that task has put something else in its place
+    return False
 
 
 @lru_cache(64)

@@ -15,6 +15,7 @@ from http.client import HTTPException
 from typing import Any
 
 from paddock import wire
+from paddock.record.printed import clean_line
 from paddock.work.notify import Notify, host
 
 
@@ -38,7 +39,7 @@ def run_command(notify: Notify, notice: Mapping[str, Any]) -> None:
     """All of the notice on stdin as JSON, the essential in the environment."""
     variables = {
         "PADDOCK_NOTICE_EVENT": notice["event"],
-        "PADDOCK_NOTICE_TEXT": notice["text"],
+        "PADDOCK_NOTICE_TEXT": _inert(notice["text"]),
         "PADDOCK_NOTICE_TASK": notice.get("task", ""),
         "PADDOCK_NOTICE_NAME": notice.get("name", ""),
         "PADDOCK_NOTICE_QUEUE": notice["queue"],
@@ -63,6 +64,11 @@ def run_command(notify: Notify, notice: Mapping[str, Any]) -> None:
         raise Undelivered(f"exit code {process.returncode}" if process.returncode > 0 else "it was killed")
 
 
+def _inert(text: Any) -> str:
+    """A run's name and what it printed are read by people, in terminals too: it must not be able to drive one."""
+    return "\n".join(clean_line(line, colours=False) for line in str(text).split("\n"))
+
+
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """Elsewhere the key in a header is nobody's business."""
 
@@ -71,7 +77,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def post(notify: Notify, notice: Mapping[str, Any]) -> None:
-    text = str(notice["text"])
+    text = _inert(notice["text"])
     body: Any = {"slack": {"text": text}, "discord": {"content": text[:2000]}}.get(notify.format, notice)
     plain = notify.format == "text"
     request = urllib.request.Request(
@@ -94,7 +100,7 @@ def post(notify: Notify, notice: Mapping[str, Any]) -> None:
 
 def message(notify: Notify, notice: Mapping[str, Any]) -> EmailMessage:
     mail = EmailMessage()
-    first, _, _ = str(notice["text"]).partition("\n")
+    first, _, _ = _inert(notice["text"]).partition("\n")
     mail["Subject"] = " ".join(f"[paddock] {first}".split())[:200]
     mail["To"] = ", ".join(notify.mail)
     mail["From"] = notify.mail_from or notify.mail[0]
@@ -105,7 +111,7 @@ def message(notify: Notify, notice: Mapping[str, Any]) -> EmailMessage:
     lines = [str(notice["text"]), "", *(f"{key}: {value}" for key, value in facts if value not in ("", None))]
     if notice.get("tail"):
         lines += ["", *(f"| {line}" for line in str(notice["tail"]).split("\n"))]
-    mail.set_content("\n".join(lines).encode("utf-8", "replace").decode() + "\n")
+    mail.set_content(_inert("\n".join(lines)).encode("utf-8", "replace").decode() + "\n")
     return mail
 
 

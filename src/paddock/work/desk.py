@@ -36,7 +36,8 @@ class Desk:
         self.mirror = Mirror(queue, listen=listen)
         self.waiting = Waiting(queue, self.mirror, most, lease.log)
         self.checks = Checks(queue, self.waiting, guard, worker)
-        self.reclaim = Reclaim(queue, self.mirror, Watch(queue.workers, liveness.reclaim), worker, lease.log)
+        watch = Watch(queue.workers, liveness.reclaim)
+        self.reclaim = Reclaim(queue, self.mirror, watch, worker, lease.log, liveness.look)
         self.unwanted = False  # somebody has removed the worker's file
 
     @property

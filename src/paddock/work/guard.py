@@ -12,7 +12,7 @@ then `process.kill_marked(key)` ends what is left.
 from __future__ import annotations
 
 import array
-import json
+import marshal
 import os
 import select
 import signal
@@ -26,7 +26,7 @@ from paddock.work import guarding, process
 
 _CLOSE_SECONDS = process.PATIENCE + 15.0
 _KEY_CHARACTERS = 1000
-_INLINE_CHARACTERS = 5_000  # each takes at most 12 bytes as JSON, and a message that is read has 64 KiB
+_INLINE_CHARACTERS = 5_000  # each takes at most 4 bytes, and a message that is read has 64 KiB
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Guard:
         payload = os.memfd_create("paddock-spawn", os.MFD_CLOEXEC)
         try:
             with open(payload, "wb", closefd=False) as file:
-                file.write(json.dumps(given).encode())
+                marshal.dump(given, file)
             self._order(order, [output, payload, *sockets])
             self._keys.add(key)
         finally:
@@ -154,7 +154,7 @@ class Guard:
     def _order(self, message: dict[str, Any], fds: list[int] | None = None) -> None:
         try:
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-            self._channel.sendmsg([json.dumps(message).encode()], rights, socket.MSG_NOSIGNAL)
+            self._channel.sendmsg([marshal.dumps(message)], rights, socket.MSG_NOSIGNAL)
         except (BrokenPipeError, ConnectionResetError, ConnectionRefusedError):
             pass
 
@@ -176,7 +176,7 @@ class Guard:
                 break
             except ConnectionResetError:
                 data = b""
-            event = _event(json.loads(data)) if data else GuardDied()
+            event = _event(marshal.loads(data)) if data else GuardDied()
             if isinstance(event, Exited):
                 if event.key in self._handed:  # it ended before the guard had heard of it
                     event = replace(event, key=self._handed[event.key])
@@ -185,6 +185,8 @@ class Guard:
                 self._died = True
                 self._bury(5.0)
             events.append(event)
+            if not self._keys:  # more would be news of the guard itself, and is there at the next call
+                break
         return events
 
     def _forget(self, key: str) -> None:

@@ -83,10 +83,14 @@ class Lineage:
         self._guard, self._tasks, self._leaders = guard, tasks, leaders
         self._owners: dict[tuple[int, int], str] = {}  # of orphans, once known
         self.has_orphans = False  # at the last look
+        self.childless = False  # the guard was told so when it last waited, and has started nothing since
         self._hopeless: set[tuple[int, int]] = set()  # killed, and yet there
 
     def orphans(self) -> list[Process]:
-        """What came to the guard because its parent ended."""
+        """What came to the guard because its parent ended. Nothing comes to who has no children."""
+        if self.childless:
+            self.has_orphans = False
+            return []
         found = [process.look(pid) for pid in process.children(self._guard) if pid not in self._leaders]
         orphans = [o for o in found if o is not None and o.lives and o.identity not in self._hopeless]
         self.has_orphans = bool(orphans)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import array
 import gc
-import json
+import marshal
 import os
 import queue
 import resource
@@ -33,6 +33,7 @@ LEFTOVER_GRACE = 1.0  # seconds that processes have which a task left behind whe
 _TICK = 1.0  # seconds at most between two looks at the fence: a timer does not run while a laptop sleeps
 _RECEIVE, _SEND = (int(socket.MSG_DONTWAIT | flag) for flag in (socket.MSG_CMSG_CLOEXEC, socket.MSG_NOSIGNAL))
 _RIGHTS_BYTES = socket.CMSG_SPACE(4 * array.array("i").itemsize)  # of up to four descriptors
+_USED = 32  # descriptors that are kept before they are closed together
 _NOT_STARTED = 127 << 8  # the wait status of a shell that could not find a command
 _IGNORED = ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "PIPE", "TSTP", "TTIN", "TTOU")
 
@@ -51,6 +52,8 @@ class GuardProcess:
         self.outbox: list[bytes] = []
         self.unremoved: list[cgroup.Cgroup] = []
         self.chores: queue.SimpleQueue[Chore] = queue.SimpleQueue()  # for the second thread
+        self.used: list[int] = []  # descriptors to be closed, by that thread
+        self.ignored = process.ignored()
         self.wake, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
@@ -73,22 +76,22 @@ class GuardProcess:
                     poller.unregister(self.channel)
                 watched = wanted
             try:
-                poller.poll(self._pause() * 1000)
-                self._turn()
+                self._turn({fd for fd, _ in poller.poll(self._pause() * 1000)})
             except Exception:
                 self._log()
                 time.sleep(0.01)
 
-    def _turn(self) -> None:
-        try:
-            while os.read(self.wake, 512):
-                pass
-        except BlockingIOError:
-            pass
-        if not self.leaving:
+    def _turn(self, ready: set[int]) -> None:
+        """`ready`: the descriptors that have news; none when a time is over."""
+        died = self.wake in ready or not ready
+        if self.wake in ready:
+            os.read(self.wake, 512)  # should there be more, it is ready again
+        if not self.leaving and (self.channel.fileno() in ready or not ready):
             self._flush()
             self._receive()
-        reaped = self._reap()
+        reaped = died and self._reap()
+        if len(self.used) >= _USED or not ready:
+            self._close_used()
         self._check_fence()
         now = time.monotonic()
         for task in list(self.tasks.values()):
@@ -104,7 +107,7 @@ class GuardProcess:
     def _pause(self) -> float:
         """Seconds until something is to be done although nothing happens."""
         if not self.tasks:
-            return 0.02 if self.leaving or self.unremoved else 3600.0
+            return 0.02 if self.leaving or self.unremoved else _TICK if self.used else 3600.0
         now = time.monotonic()
         pause = min(_TICK, self.fence / 4) if self.fence > 0 else _TICK * 10
         for task in self.tasks.values():
@@ -146,12 +149,11 @@ class GuardProcess:
                 self._leave()
                 return
             try:
-                self._obey(json.loads(data), fds)
+                self._obey(marshal.loads(data), fds)
             except Exception:
                 self._log()
             finally:
-                for descriptor in fds:
-                    self.chores.put(partial(os.close, descriptor))
+                self.used += fds
             if self.leaving:
                 return
 
@@ -178,7 +180,7 @@ class GuardProcess:
 
     def _tell(self, event: dict[str, Any]) -> None:
         if not self.leaving:
-            self.outbox.append(json.dumps(event).encode())
+            self.outbox.append(marshal.dumps(event))
             self._flush()
 
     def _flush(self) -> None:
@@ -200,12 +202,13 @@ class GuardProcess:
                 self._tell({"is": "exited", "key": key, "status": int(signal.SIGKILL), "how": "fenced"})
                 return
             output = fds[0]
-            given = json.loads(os.pread(fds[1], os.fstat(fds[1]).st_size, 0)) if len(fds) > 1 else order
+            given = marshal.loads(os.pread(fds[1], os.fstat(fds[1]).st_size, 0)) if len(fds) > 1 else order
             argv, env = given["argv"], {**self.env, **given["env"], process.MARKER: key}
             if not argv:
                 raise ValueError("the command is empty")
             began = time.monotonic()
-            pid = process.spawn(argv, env, output, stdin)
+            pid = process.spawn(argv, env, output, stdin, self.ignored)
+            self.lineage.childless = False
             floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         except Exception as error:
             reason = f"The task cannot be started: {error}."[:1000]
@@ -229,6 +232,7 @@ class GuardProcess:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
+                self.lineage.childless = True
                 return reaped
             if not pid:
                 return reaped
@@ -342,6 +346,12 @@ class GuardProcess:
                 chore()
             except OSError:
                 pass
+
+    def _close_used(self) -> None:
+        """Many at once: to wake the other thread for each would cost more than all the rest of it."""
+        used, self.used = self.used, []
+        for descriptor in used:
+            self.chores.put(partial(os.close, descriptor))
 
     def _log(self) -> None:
         self.chores.put(partial(os.write, 2, _failure()))

@@ -150,7 +150,7 @@ def _end(led: Led) -> End:
     text = deciding.exit if outcome == "done" else f"rank {deciding.rank}: {deciding.exit}"
     if running.order and not (running.order == "requeued" and outcome == "done"):
         outcome = running.order
-    running.output = output_path(running.run.output, led.go, deciding.rank)  # what it says last explains most
+    running.output = str(output_path(running.run.output, led.go, deciding.rank))  # what it says last explains most
     workers = ", ".join(dict.fromkeys(seat.worker for seat in led.go.places))
     longest, most = max(r.seconds for r in results), max(r.peak_memory for r in results)
     return End(outcome, text, deciding.status, longest, most, sum(r.processor_seconds for r in results), workers)

@@ -19,6 +19,7 @@ from typing import Any
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, QUEUED
 from paddock.queue.task import Attempt, Task, TaskFile
+from paddock.work.marks import Marks
 from paddock.work.notify import DRAINED, STARTED, Notify
 from paddock.work.notify import FAILED as TOLD_FAILED
 
@@ -29,8 +30,19 @@ _MINUTE = 60.0
 
 
 class Notices:
-    def __init__(self, notify: Notify, worker: str, say: Callable[[str], None]) -> None:
-        self._notify, self._worker, self._say = notify, worker, say
+    def __init__(
+        self,
+        notify: Notify | Sequence[Notify],
+        worker: str,
+        say: Callable[[str], None],
+        marks: Marks | None = None,
+    ) -> None:
+        """`marks`: of the home, where others watch who would tell the same."""
+        every = (notify,) if isinstance(notify, Notify) else tuple(notify)
+        self._recipients = tuple(one for one in every if not one.silent)
+        self._marks, self._worker, self._say = marks, worker, say
+        self._most = max((one.per_minute for one in self._recipients), default=0)
+        self._tail = max((one.tail for one in self._recipients), default=0)
         self._waiting: queue.Queue[dict[str, Any] | None] = queue.Queue(MOST)
         self._thread: threading.Thread | None = None
         self._troubles: deque[tuple[str, str]] = deque(maxlen=MOST)
@@ -49,7 +61,7 @@ class Notices:
 
     def ended(self, source: DirectoryQueue, file: TaskFile, note: Attempt, state: str) -> None:
         """An attempt is over, and the task goes to `state`. Before its file is moved."""
-        if self._notify.silent:
+        if not self._recipients:
             return
         if self._wants(DRAINED):
             # What others say of the queue is said before this task ended: see `_claim_drained`.
@@ -62,7 +74,7 @@ class Notices:
                 "exit": note.exit,
                 "seconds": note.seconds,
                 "output": note.output,
-                "tail": "\n".join(note.tail.split("\n")[-self._notify.tail :]) if self._notify.tail > 0 else "",
+                "tail": "\n".join(note.tail.split("\n")[-self._tail :]) if self._tail > 0 else "",
             }
             self._put(source, TOLD_FAILED, f"failed ({note.exit or note.outcome}): {_title(file.task)}", facts)
 
@@ -122,13 +134,13 @@ class Notices:
     # The thread
 
     def _wants(self, event: str) -> bool:
-        return event in self._notify.on and not self._notify.silent
+        return any(event in one.on for one in self._recipients)
 
     def _put(self, source: DirectoryQueue, event: str, text: str, facts: dict[str, Any]) -> None:
         now = time.monotonic()
         while self._sent and now - self._sent[0] > _MINUTE:
             self._sent.popleft()
-        if event != DRAINED and len(self._sent) >= self._notify.per_minute:
+        if event != DRAINED and len(self._sent) >= self._most:
             self._untold += 1
             return
         more = f" ({self._untold:,} notices before this one were not sent)" if self._untold else ""
@@ -159,13 +171,28 @@ class Notices:
         from paddock.work.deliver import Undelivered, ways  # takes a while, and most workers tell nobody
 
         while (notice := self._waiting.get()) is not None:
-            for way, tell in ways(self._notify).items():
-                try:
-                    tell(self._notify, notice)
-                except Undelivered as error:
-                    self._troubles.append((way, str(error)))
-                except Exception as error:  # whatever it is, the next one is told
-                    self._troubles.append((way, getattr(error, "strerror", None) or type(error).__name__))
+            for one in self._recipients:
+                if self._is_ours(one, notice):
+                    for way, tell in ways(one).items():
+                        try:
+                            tell(one, notice)
+                        except Undelivered as error:
+                            self._troubles.append((way, str(error)))
+                        except Exception as error:  # whatever it is, the next one is told
+                            self._troubles.append((way, getattr(error, "strerror", None) or type(error).__name__))
+
+    def _is_ours(self, one: Notify, notice: dict[str, Any]) -> bool:
+        """Whether this one is to be told, and by us."""
+        event = notice["event"]
+        if event not in one.on or (one.query and event != DRAINED):
+            return False
+        if event != TOLD_FAILED or self._marks is None:
+            return True
+        key = f"{notice['task']}~{notice['attempt']}"
+        if not self._marks.claim(one, event, key):
+            return False
+        self._marks.sent(one, event, key)
+        return True
 
 
 def _facts(task: Task, attempt: int) -> dict[str, Any]:

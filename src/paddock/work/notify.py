@@ -28,7 +28,10 @@ from paddock import settings
 from paddock.errors import UsageError
 
 STARTED, FAILED, DRAINED = "started", "failed", "drained"
-EVENTS = (STARTED, FAILED, DRAINED)
+FINISHED, LOST, STALLED, ALERT, QUESTION = "finished", "lost", "stalled", "alert", "question"
+QUEUE_EVENTS = (STARTED, FAILED, DRAINED)  # told by workers
+RUN_EVENTS = (FAILED, FINISHED, LOST, STALLED, ALERT, QUESTION)  # told by whoever watches the home, of any run
+EVENTS = tuple(dict.fromkeys((*QUEUE_EVENTS, *RUN_EVENTS)))
 FORMATS = ("json", "text", "slack", "discord")
 WEBHOOK, PASSWORD = "PADDOCK_NOTIFY_WEBHOOK", "PADDOCK_NOTIFY_PASSWORD"
 PREFIX = "PADDOCK_NOTIFY_"  # of variables that tasks must not inherit
@@ -50,25 +53,40 @@ class Notify(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout: float = 10.0  # seconds for each way of telling
     per_minute: int = 20
     secrets: str = ""
+    query: str = ""  # only of runs that fit; workers do not know, and leave those to who watches
 
     @property
     def silent(self) -> bool:
         return not (self.on and (self.command or self.webhook or self.mail))
 
 
-def load(start: Path | None = None, say: Callable[[str], None] = lambda text: None) -> Notify:
-    """As the nearest paddock.toml says it; a mistake is a sentence. One that others have written or could write is left
-    alone, and that is said: it would run their commands as us."""
-    found, where = settings.table("notify", start)
+def load_all(start: Path | None = None, say: Callable[[str], None] = lambda text: None) -> tuple[Notify, ...]:
+    """As the nearest paddock.toml says it, [notify] or several [[notify]]; a mistake is a sentence. One that others
+    have written or could write is left alone, and that is said: it would run their commands as us."""
+    tables, where = settings.one_or_many("notify", start)
     if where and (trouble := _distrust(Path(where))):
         say(f"[notify] of {where} is left alone: {trouble}.")
-        found, where = {}, ""
+        tables, where = [], ""
+    return tuple(_whole(found, where, len(tables) < 2) for found in tables or [{}])
+
+
+def load(start: Path | None = None, say: Callable[[str], None] = lambda text: None) -> Notify:
+    """Where there is one recipient."""
+    return load_all(start, say)[0]
+
+
+def _has_way(found: Mapping[str, Any]) -> bool:
+    return any(found.get(key) for key in ("command", "webhook", "mail"))
+
+
+def _whole(found: Mapping[str, Any], where: str, alone: bool) -> Notify:
+    """With its secrets. The environment names a webhook for one recipient, not for all."""
     secret = found.get("secrets")
     if isinstance(secret, str) and secret:
         base = Path(where).parent if where else Path.cwd()
         found = {**found, **_secrets(base / Path(secret).expanduser())}
     for key, variable in (("webhook", WEBHOOK), ("password", PASSWORD)):
-        if os.environ.get(variable):
+        if os.environ.get(variable) and (key != "webhook" or alone or not _has_way(found)):
             found = {**found, key: os.environ[variable]}
     return _checked(found, where or "the environment")
 

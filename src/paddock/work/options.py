@@ -10,7 +10,6 @@ from paddock.work.slots import Slots
 from paddock.work.spares import Kind
 
 DEFAULT_LIVENESS = Liveness()
-NOBODY = Notify()
 
 
 @dataclass(frozen=True)
@@ -25,5 +24,6 @@ class Options:
     patience: float = 60.0  # seconds that slots are kept for a task of several ranks before others may have them
     liveness: Liveness = DEFAULT_LIVENESS
     listen: bool = True  # let the kernel tell what changes, where it can
-    notify: Notify = NOBODY  # whom to tell of what
+    notify: tuple[Notify, ...] = ()  # whom to tell of what
+    usage: float = 0.0  # seconds between two looks at what the host and the tasks use; 0 is never
     warm: tuple[Kind, ...] = ()  # for which tasks processes are kept ready, whether or not any have come

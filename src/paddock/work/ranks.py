@@ -203,7 +203,7 @@ class Ranks:
             work.taken += 1
         try:
             run.output.mkdir(parents=True, exist_ok=True)
-            directory = work_directory(task, work.home, run, work.cache)
+            directory = work_directory(task, work.home, str(run.path), work.cache)
             output = os.open(
                 output_path(run.output, held.go, held.rank),
                 os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC,

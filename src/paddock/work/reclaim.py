@@ -30,25 +30,30 @@ from paddock.queue.task import Attempt, TaskFile, render_attempt
 from paddock.work import process
 from paddock.work.mirror import Mirror
 
-EVERY = 5.0  # seconds between looks at other workers
-
 
 class Reclaim:
     """One queue's, as one worker sees to it."""
 
     def __init__(
-        self, queue: DirectoryQueue, mirror: Mirror, watch: Watch, worker: str, say: Callable[[str], None]
+        self,
+        queue: DirectoryQueue,
+        mirror: Mirror,
+        watch: Watch,
+        worker: str,
+        say: Callable[[str], None],
+        every: float,
     ) -> None:
+        """`every` so many seconds it looks at the other workers."""
         self.queue, self.mirror, self.watch, self.worker = queue, mirror, watch, worker
-        self._say = say
+        self._say, self._every = say, every
         self.given_up: Callable[[DirectoryQueue, TaskFile], None] = lambda queue, file: None
         self.sweep: Callable[[Listing], set[str] | None] = lambda listing: set()  # of gangs; who has a rank somewhere
-        self._looked = -EVERY
+        self._looked = -1e9
         self._ownerless: set[Place] = set()  # at the last look
         self._owners: set[str] = set()
 
     def is_due(self, now: float) -> bool:
-        return now - self._looked >= EVERY
+        return now - self._looked >= self._every
 
     def look(self, busy: Set[str]) -> None:
         """`busy` are the keys of the tasks that this worker has in hand: what else bears its name has slipped out of
@@ -83,7 +88,9 @@ class Reclaim:
         lost = place.token
         assert lost is not None
         mine = place._replace(token=Token(self.worker, lost.epoch))
-        if mine != place and not self.queue.move(place, mine):
+        if mine == place:
+            os.stat(self.queue.where(place))  # we may have moved it since the directory was looked at
+        elif not self.queue.move(place, mine):
             return
         process.kill_marked(f"{place.id}~{lost}")
         if mine.state == CANCELLED:

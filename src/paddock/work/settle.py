@@ -2,10 +2,10 @@
 as the disk refuses, because a result that is in nobody's hands would be a task that waits for ever.
 
 The note is written at once, so that a kill of this worker does not lose it. Then a thread brings all that has come
-together (the note, the run's facts and journal) to the disk in one go, and renames the file after that: the worker
-meanwhile starts the next task. When the power fails before the rename is on the disk, the file is still in `active/`,
-with a note that says how the attempt ended; whoever takes it over moves it where it belongs and does not run it again.
-So the directories themselves are brought to the disk only now and then.
+together (the note, the run's facts and journal) to the disk in one go, while the worker starts the next task, and the
+file is moved after that. When the power fails before the rename is on the disk, the file is still in `active/`, with a
+note that says how the attempt ended; whoever takes it over moves it where it belongs and does not run it again. So the
+directories themselves are brought to the disk only now and then.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from paddock import files
@@ -31,7 +30,7 @@ from paddock.work.attempt import Running
 from paddock.work.notice import Notices
 
 AGAIN_SECONDS = 1.0
-BUSY_SECONDS, GATHER_SECONDS = 0.02, 0.01  # when results come so fast, they are waited for a moment, to share a commit
+BUSY_SECONDS, GATHER_SECONDS = 0.1, 0.05  # when results come so fast, they are waited for a moment, to share a commit
 DIRECTORIES_SECONDS = 1.0  # how long a rename may wait for the disk
 
 
@@ -64,15 +63,12 @@ class Ending:
     task: str
     place: Place | None  # where the file is; None when that has to be looked up
     journal: Journal | None = None
-    unsynced: list[int] = field(default_factory=list)  # descriptors of what the disk is still to be asked to keep
+    files: list[int] = field(default_factory=list)  # descriptors of what the disk is to be asked to keep
     noted: bool = False
+    synced: bool = False
     misses: int = 0
     again: float = 0.0
     trouble: str = ""
-
-    @property
-    def descriptors(self) -> list[int]:
-        return self.unsynced + ([self.journal.fd] if self.journal is not None else [])
 
     @property
     def key(self) -> str:
@@ -84,9 +80,13 @@ class Settling:
         self._worker, self._say, self._notices = worker, say, notices
         self._endings: dict[str, Ending] = {}
         self._later: list[Ending] = []  # those that the disk refused
-        self._orders: queue.SimpleQueue[Ending] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[tuple[Ending, bool]] = queue.SimpleQueue()
+        self._syncing: set[str] = set()  # the keys of what the thread has
+        self._orders: queue.SimpleQueue[Ending | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Ending] = queue.SimpleQueue()
+        self._hurry: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._directories: dict[tuple[DirectoryQueue, str], None] = {}  # where files were moved to
         self._thread: threading.Thread | None = None
+        self.fd, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)  # readable when there is something to `work` on
 
     def __len__(self) -> int:
         return len(self._endings)
@@ -113,8 +113,8 @@ class Settling:
         assert token is not None
         # Who was fenced may own nothing any more: it looks before it writes.
         place = None if end.result == "fenced" else running.place
-        unsynced = [running.facts] if running.facts >= 0 else []
-        ending = Ending(queue, running.file, note, token, running.place.id, place, running.journal, unsynced)
+        facts = [running.facts] if running.facts >= 0 else []
+        ending = Ending(queue, running.file, note, token, running.place.id, place, running.journal, facts)
         if end.result == "cancelled":
             _release(ending)  # its file is gone, or somebody else's
             self._notices.ended(queue, running.file, note, "")
@@ -124,101 +124,101 @@ class Settling:
 
     def settle(self, ending: Ending) -> None:
         """Write the note, and have the rest done."""
-        if ending.place is not None and not ending.noted:
-            with contextlib.suppress(OSError):  # the thread finds out what is the matter
-                _write(ending, ending.place)
-        self._notices.ended(ending.queue, ending.file, ending.note, _destination(ending, ending.place).state)
         self._endings[ending.key] = ending
-        self._orders.put(ending)
-        if self._thread is None:
-            self._begin()
-
-    def _begin(self) -> None:
-        self._thread = threading.Thread(target=self._serve, args=(self._orders,), daemon=True)
-        self._thread.start()
+        self._notices.ended(ending.queue, ending.file, ending.note, _destination(ending, ending.place).state)
+        self._advance(ending)
 
     def work(self) -> None:
-        """See what has been settled, and have it tried again what has not."""
+        """Move what is on the disk, and try again what was refused."""
         while not self._answers.empty():
-            ending, settled = self._answers.get()
-            if settled:
-                self._endings.pop(ending.key, None)
-                if ending.trouble:
-                    self._say(ending.trouble)
-                continue
-            if ending.trouble:
-                self._say(ending.trouble)
-                ending.trouble = ""
-            self._later.append(ending)
+            ending = self._answers.get()
+            self._syncing.discard(ending.key)
+            self._advance(ending)
         if self._thread is not None and not self._thread.is_alive():  # should something have gone wrong in it
             self._say("results are settled by a new thread")
-            self._orders = queue.SimpleQueue()
-            for ending in self._endings.values():
-                if ending not in self._later:
-                    self._orders.put(ending)
-            self._begin()
+            self._thread, self._orders = None, queue.SimpleQueue()
+            for key in self._syncing:
+                self._order(self._endings[key])
         if self._later:
             now = time.monotonic()
             for ending in [e for e in self._later if now >= e.again]:
                 self._later.remove(ending)
-                self._orders.put(ending)
+                self._advance(ending)
 
-    # The thread
+    def hear(self) -> None:
+        """`fd` has been readable."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self.fd, 512)
 
-    def _serve(self, orders: queue.SimpleQueue[Ending]) -> None:
-        directories: dict[Path, None] = {}
-        synced, last = time.monotonic(), -1e9
-        while True:
-            batch: list[Ending] = []
-            with contextlib.suppress(queue.Empty):
-                batch.append(orders.get(timeout=DIRECTORIES_SECONDS if directories else None))
-                if time.monotonic() - last < BUSY_SECONDS:
-                    time.sleep(GATHER_SECONDS)
-                while True:
-                    batch.append(orders.get_nowait())
-            self._settle_all(batch, directories)
-            last = time.monotonic()
-            if directories and (not batch or time.monotonic() - synced > DIRECTORIES_SECONDS):
-                for directory in directories:
-                    files.sync_directory(directory)
-                directories.clear()
-                synced = time.monotonic()
+    def hurry(self) -> None:
+        """There is nothing else to do."""
+        if self._syncing:
+            self._hurry.put(None)
 
-    def _settle_all(self, batch: Sequence[Ending], directories: dict[Path, None]) -> None:
-        commit.start([descriptor for ending in batch for descriptor in ending.descriptors])
-        for ending in batch:
-            settled = False
-            try:
-                settled = self._settle(ending)
-                if settled and ending.place is not None:
-                    directories[ending.queue.directory(ending.place.state)] = None
-            except Exception as error:  # whatever it is, others wait for this thread
-                why = error.strerror if isinstance(error, OSError) else repr(error)
-                ending.trouble = f"{ending.note.outcome}, but the disk does not take it ({why}): {ending.task}"
-            if settled:
-                _release(ending)
-            else:
-                ending.again = time.monotonic() + AGAIN_SECONDS
-            self._answers.put((ending, settled))
+    def _order(self, ending: Ending) -> None:
+        self._syncing.add(ending.key)
+        self._orders.put(ending)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, args=(self._orders,), daemon=True)
+            self._thread.start()
 
-    def _settle(self, ending: Ending) -> bool:
-        """True when there is nothing more to do. What is known of the place is tried first, then a listing."""
+    def _advance(self, ending: Ending) -> None:
+        """Do what is next, unless that is the thread's."""
+        settled: bool | None = False
+        try:
+            settled = self._step(ending)
+        except Exception as error:  # whatever it is, other results wait
+            self._say(_refusal(ending, error))
+        if settled is None:
+            return
+        if not settled:
+            ending.again = time.monotonic() + AGAIN_SECONDS
+            self._later.append(ending)
+            return
+        _release(ending)
+        self._endings.pop(ending.key, None)
+        if ending.trouble:
+            self._say(ending.trouble)
+        elif ending.place is not None:
+            if not self._directories and self._thread is not None:
+                self._orders.put(None)
+            self._directories[ending.queue, ending.place.state] = None
+
+    def _step(self, ending: Ending) -> bool | None:
+        """True when there is nothing more to do, None when the thread has it, False when it is to be tried again."""
+        if ending.trouble:
+            self._say(ending.trouble)
+            ending.trouble = ""
+            return False
+        if not ending.noted:
+            return self._do(ending, self._note)
+        if not ending.synced:
+            self._order(ending)
+            return None
+        return self._do(ending, self._move)
+
+    def _do(self, ending: Ending, act: Callable[[Ending, Place], bool | None]) -> bool | None:
+        """What is known of the place is tried first, then a listing."""
         for _ in range(3):
-            if ending.place is not None and self._move(ending, ending.place):
-                return True
+            if ending.place is not None:
+                done = act(ending, ending.place)
+                if done is not False:
+                    return done
             if self._find(ending):
                 return True
             if ending.place is None:
                 break
         return False
 
-    def _move(self, ending: Ending, place: Place) -> bool:
+    def _note(self, ending: Ending, place: Place) -> bool | None:
         try:
-            if not ending.noted:
-                _write(ending, place)
-            _sync(ending)
+            _write(ending, place)
         except FileNotFoundError:
             return False
+        self._order(ending)
+        return None
+
+    def _move(self, ending: Ending, place: Place) -> bool:
         to = _destination(ending, place)
         if not ending.queue.move(place, to):
             return False
@@ -232,6 +232,7 @@ class Settling:
         ending.place = next((p for p in same if p.token == ending.token), None)
         if ending.place is not None and ending.place.state == CANCELLED:  # it ended by itself before we saw that
             cancelling.confirm(ending.queue, ending.place)
+            ending.place = None
             return True
         if ending.place is not None or not listing.sure:
             return False
@@ -242,6 +243,38 @@ class Settling:
             f"{ending.note.outcome}, but its file is gone or another's; filed with the run: {ending.note.output}"
         )
         return True
+
+    # The thread. It changes nothing: what it is given is on the disk when it answers, or has its trouble named.
+
+    def _serve(self, orders: queue.SimpleQueue[Ending | None]) -> None:
+        moved, last = time.monotonic(), -1e9
+        while True:
+            batch: list[Ending | None] = []
+            with contextlib.suppress(queue.Empty):
+                batch.append(orders.get(timeout=DIRECTORIES_SECONDS if self._directories else None))
+                if time.monotonic() - last < BUSY_SECONDS:
+                    self._gather()
+                while True:
+                    batch.append(orders.get_nowait())
+            if endings := [ending for ending in batch if ending is not None]:
+                _sync(endings)
+                for ending in endings:
+                    self._answers.put(ending)
+                with contextlib.suppress(BlockingIOError):  # full: then it is readable
+                    os.write(self._wake, b"s")
+                last = time.monotonic()
+            if self._directories and (not batch or time.monotonic() - moved > DIRECTORIES_SECONDS):
+                directories, self._directories = self._directories, {}
+                for place, state in directories:
+                    files.sync_directory(place.directory(state))
+                moved = time.monotonic()
+
+    def _gather(self) -> None:
+        """Wait for more, unless somebody waits for what there is."""
+        with contextlib.suppress(queue.Empty):
+            self._hurry.get(timeout=GATHER_SECONDS)
+            while True:
+                self._hurry.get_nowait()
 
 
 def _destination(ending: Ending, place: Place | None) -> Place:
@@ -255,22 +288,36 @@ def _destination(ending: Ending, place: Place | None) -> Place:
 def _write(ending: Ending, place: Place) -> None:
     """The note, into the file: what is killed now has not been in vain."""
     descriptor = ending.queue.write(place, render_attempt(ending.note, ending.file.fence))
-    ending.unsynced.append(descriptor)
+    ending.files.append(descriptor)
     ending.noted = True
 
 
-def _sync(ending: Ending) -> None:
-    while ending.unsynced:
-        os.fdatasync(ending.unsynced[-1])
-        os.close(ending.unsynced.pop())
-    if ending.journal is not None:
-        ending.journal.close()
-        ending.journal = None
+def _sync(endings: Sequence[Ending]) -> None:
+    journals = [ending.journal.fd for ending in endings if ending.journal is not None]
+    everything = [*journals, *(descriptor for ending in endings for descriptor in ending.files)]
+    together = commit.sync_together(everything, len(everything))
+    if not together:
+        commit.start(everything)
+    for ending in endings:
+        try:
+            for descriptor in () if together else ending.files:
+                os.fdatasync(descriptor)
+            if ending.journal is not None and not together:
+                ending.journal.sync()
+            ending.synced = True
+        except OSError as error:
+            ending.trouble = _refusal(ending, error)
+
+
+def _refusal(ending: Ending, error: Exception) -> str:
+    why = error.strerror if isinstance(error, OSError) else repr(error)
+    return f"{ending.note.outcome}, but the disk does not take it ({why}): {ending.task}"
 
 
 def _release(ending: Ending) -> None:
-    while ending.unsynced:
-        os.close(ending.unsynced.pop())
+    while ending.files:
+        os.close(ending.files.pop())
     if ending.journal is not None:
+        ending.journal.dirty = ending.journal.dirty and not ending.synced
         ending.journal.close()
         ending.journal = None

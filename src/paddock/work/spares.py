@@ -116,7 +116,7 @@ class Spares:
         if len(running.key) > len(spare.key):
             return False
         self._spares.pop(spare.key, None)
-        task = Handover(running.key, running.task.command, str(running.directory), environ)
+        task = Handover(running.key, running.task.command, running.directory, environ)
         with spare.channel:
             if not handover.send(spare.channel, task, output):
                 self._guard.kill(spare.key, 0.0)

@@ -11,7 +11,7 @@ import gc
 import os
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 
 from paddock.errors import HomeError
@@ -28,10 +28,11 @@ from paddock.work.desk import MISS_SECONDS, Desk
 from paddock.work.gangs import Gangs
 from paddock.work.guard import Exited, Fenced, Guard, GuardDied
 from paddock.work.guarding import boot_time
+from paddock.work.marks import Marks
+from paddock.work.metering import Metering
 from paddock.work.mirror import POLL_SECONDS
 from paddock.work.notice import Notices
 from paddock.work.options import Options
-from paddock.work.reclaim import EVERY as RECLAIM_SECONDS
 from paddock.work.settle import End, Settling
 from paddock.work.signals import Signals
 from paddock.work.spares import Spares
@@ -51,7 +52,7 @@ class Worker:
         queues: list[DirectoryQueue],
         options: Options,
         cache: Path,
-        tell: Callable[[str], None] = lambda text: None,
+        tell: Callable[[Sequence[str]], None] = lambda texts: None,
     ) -> None:
         """`tell` gets what goes to the worker's log: for a person who looks on."""
         self.home, self.options, self.cache, self._tell = home, options, cache, tell
@@ -59,10 +60,11 @@ class Worker:
         # Before anything else: it forks.
         self.guard = Guard.start(options.liveness.fence, env=attempts.worker_environment(), starts=False)
         self.name = worker_name(",".join(options.slots.gpus))
-        self.notices = Notices(options.notify, self.name, self.say)
+        self.notices = Notices(options.notify, self.name, self.say, Marks(home))
         self.settling = Settling(self.name, self.say, self.notices)
         self.starting = Starting(home, cache, options, self.guard, self.settling, self.notices, self.name, self.say)
         self.running = self.starting.running
+        self.metering = Metering(home, self.name, self.guard.pid, options.usage, self.running)
         self.stopping = ""
         self._refusal = ""  # what the disk said last
         self._renewed = -1e9
@@ -70,6 +72,7 @@ class Worker:
         self._stopped = 0.0  # when we began to stop
         self._forced = False
         self._news = -1e9  # when something changed in a directory
+        self._said: list[str] = []  # what is to be written to the log
         self.desks: list[Desk] = []
         try:
             self._take_desks(queues)
@@ -105,25 +108,35 @@ class Worker:
         return self.starting.taken
 
     def say(self, text: str) -> None:
-        self._tell(text)
-        for desk in self.desks:
-            desk.lease.log(text)
+        """To the log, at the end of the round: a line by itself would cost a short task more than its claim."""
+        self._said.append(text)
+
+    def _log(self) -> None:
+        said, self._said = self._said, []
+        if said:
+            self._tell(said)
+            for desk in self.desks:
+                desk.lease.log(*said)
 
     # The loop
 
     def run(self) -> int:
         """Work until there is a reason to stop. 0 when all went well."""
         self.signals = Signals()
+        self.metering.start()
         gc.freeze()  # what is there now stays: it need not be looked through again and again
         try:
             self.say("started")
             poller = select.poll()
             poller.register(self.guard.fileno(), select.POLLIN)
             poller.register(self.signals.fd, select.POLLIN)
+            poller.register(self.settling.fd, select.POLLIN)
             listening: set[int] = set()
+            ready = {self.guard.fileno(), self.signals.fd, self.settling.fd}
             while True:
                 now = time.monotonic()
-                self._try_round(now)  # first: what a dead worker left may be all there is
+                self._try_round(now, ready)  # first: what a dead worker left may be all there is
+                self._log()
                 if self._over():
                     break
                 # While nothing could start, news of what others do can wait a moment, and comes in one go.
@@ -134,39 +147,47 @@ class Worker:
                 for fd in wanted - listening:
                     poller.register(fd, select.POLLIN)
                 listening = wanted
-                poller.poll(self._pause(now) * 1000)
+                ready = {fd for fd, _ in poller.poll(self._pause(now) * 1000)}
             return 0
         finally:
             self._leave()
             self.signals.restore()
 
-    def _try_round(self, now: float) -> None:
+    def _try_round(self, now: float, ready: Set[int]) -> None:
         """A disk that refuses where nobody foresaw it costs a round, not the tasks that run."""
         try:
-            self._round(now)
+            self._round(now, ready)
         except OSError as error:
             if str(error) != self._refusal:
                 self._refusal = str(error)
                 self.say(f"the disk refuses: {error}")
             time.sleep(MISS_SECONDS)
 
-    def _round(self, now: float) -> None:
-        for name in self.signals.read():
-            self.stop(f"signal {name}")
+    def _round(self, now: float, ready: Set[int]) -> None:
+        """`ready`: the descriptors that have news."""
+        if self.signals.fd in ready:
+            for name in self.signals.read():
+                self.stop(f"signal {name}")
         self._renew(now)
-        self._hear(now)
+        if self.guard.fileno() in ready:
+            self._hear(now)
+        if self.settling.fd in ready:
+            self.settling.hear()
+        self.settling.work()  # before the look at the directories, so that they show what it has moved
         for desk in self.desks:
             if desk.refresh(now):
                 self._news = now
+                self._leave_if_unwanted(desk)
         self._look()
         self.starting.look_at_gangs(now, bool(self.stopping))
-        self.settling.work()
         if not self.stopping:
             for desk in self.desks:
                 if desk.reclaim.is_due(now):
                     desk.reclaim.look(desk.busy({*self.running, *self.settling.keys}))
             self.starting.begin(self.desks, now)
             self.spares.work(self.starting.free, now)
+        if not self.running:
+            self.settling.hurry()
         self.notices.work([desk.queue for desk in self.desks if desk.is_empty and not self.running])
         self._beat_journals(now)
 
@@ -188,10 +209,8 @@ class Worker:
 
     def _pause(self, now: float) -> float:
         """Seconds until something is to be done although nothing happens."""
-        if self.settling and not self.running:
-            return 0.002
         left = self.starting.walltime.over - self.starting.time
-        pause = min(self.options.liveness.beat, RECLAIM_SECONDS, max(left, 0.1))
+        pause = min(self.options.liveness.look, max(left, 0.1))
         if self._is_busy(now):
             pause = BUSY_SECONDS
         pause = min(pause, self.gangs.pause)
@@ -215,7 +234,6 @@ class Worker:
             self.stop("its time is over")
         if elapsed > walltime.last:
             self.stop("its time is over", force=True)
-        unwanted = [desk for desk in self.desks if desk.unwanted]
         if now - self._renewed >= self.options.liveness.beat:
             # Every queue must know that we live, or somebody there takes our task.
             at = boot_time()  # before the write: a worker stopped between the two must not look fresher than its lease
@@ -223,8 +241,13 @@ class Worker:
             if all(renewed):
                 self._renewed = now
                 self.guard.renew(at)
-            unwanted = [desk for desk in self.desks if desk.unwanted or not desk.lease.is_wanted()]
-        for desk in unwanted:
+            for desk in self.desks:
+                desk.unwanted = True  # where the kernel does not tell, the file itself does
+                self._leave_if_unwanted(desk)
+
+    def _leave_if_unwanted(self, desk: Desk) -> None:
+        """Removing a worker's file is how people stop it."""
+        if desk.unwanted:
             desk.unwanted = False
             if not desk.lease.is_wanted():
                 self.stop("its worker file was removed")
@@ -236,6 +259,9 @@ class Worker:
             for _, running in self.running.values():
                 running.beats += 1
                 running.journal.append_now({"k": "beat", "n": running.beats, "oom": -1})
+            for key, record in self.metering.take():
+                if key in self.running:  # nothing comes behind a journal's last record
+                    self.running[key][1].journal.append_now(record)
 
     def stop(self, why: str, *, force: bool = False) -> None:
         """Take nothing more; give the running tasks back, or let them finish unless they are forced."""
@@ -338,8 +364,10 @@ class Worker:
         for desk in self.desks:
             desk.checks.close(self.say)
         self.guard.close()
+        self.metering.close()
         self.notices.close()
         self.say("ended")
+        self._log()
         for desk in self.desks:
             desk.mirror.close()
             desk.lease.drop(leave=bool(self.settling or self.running or self.gangs.seats) or desk.has_claims())

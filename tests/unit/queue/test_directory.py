@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.errors import NotFound, Refused, UsageError
+from paddock.errors import HomeError, NotFound, Refused, UsageError
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.lifecycle import ACTIVE, DONE, QUEUED, Place, Token, ended
 from paddock.queue.submission import submit, submit_all
@@ -147,9 +147,50 @@ def test_ids_sort_by_submission(home) -> None:
         ({"cmd": "x", "timeout": "soon"}, "no time span"),
         ({"cmd": "x", "after": ["\n"]}, "no dependency"),
         ({"cmd": "x", "n_workers": 0}, "1 or more"),
+        ({"cmd": "x", "priority": 10**9}, "no priority"),
+        ({"cmd": "x", "priority": 1.5}, "no priority"),
+        ({"cmd": "x", "chk": "a\0b"}, "check contains a zero byte"),
+        ({"cmd": "\ud800"}, "half of a character"),
+        ({"cmd": "x", "env": {"A": "b\0"}}, "variable A contains a zero byte"),
+        ({"cmd": "x", "env": {"A=B": "c"}}, "cannot be the name"),
+        ({"cmd": "x", "env": "A=b"}, "no mapping"),
+        ({"cmd": "x", "tags": 5}, "no tags"),
+        ({"cmd": "x", "config": [1]}, "no mapping"),
+        ({"cmd": "x", "name": 5}, "no text"),
+        ({"cmd": "x", "after": 5}, "no list of tasks"),
+        ({"cmd": "x", "after": [None]}, "no dependency"),
+        ({"cmd": "x", "cwd": "/not/there"}, "no directory"),
     ],
 )
 def test_a_wrong_task_is_a_sentence_and_nothing_is_written(home, about: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         submit_all([{"cmd": "fine", "snapshot": False}, {**about, "snapshot": False}], home=home)
     assert find_queue("default", home).list().places == []
+
+
+def test_what_is_edited_between_two_submits_is_what_the_second_one_runs(home, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    codes = []
+    for number in range(3):
+        config.write_text(f"lr: {number}\n")
+        codes.append(submit("cat config.yaml", cwd=tmp_path, home=home).task.code)
+    assert len(set(codes)) == 3 and all(codes)
+    one, other = submit_all([{"cmd": "true", "cwd": tmp_path}] * 2, home=home)
+    assert one.task.code == other.task.code == codes[-1]
+
+
+def test_code_that_the_disk_does_not_take_is_a_sentence_and_nothing_is_submitted(home, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print()\n")
+    home.prepare()
+    home.code.mkdir(exist_ok=True)
+    (home.code / "objects").write_text("a file where a directory should be")
+    with pytest.raises(HomeError, match="nothing was submitted"):
+        submit("python train.py", cwd=tmp_path, home=home)
+    assert find_queue("default", home).list().places == []
+    assert submit("python train.py", cwd=tmp_path, home=home, snapshot=False).state() == "queued"
+
+
+@pytest.mark.parametrize("where", [5, b"/x"])
+def test_what_cannot_name_a_queue_is_refused(home, where: object) -> None:
+    with pytest.raises(UsageError, match="no queue"):
+        submit("true", queue=where, home=home, snapshot=False)  # type: ignore[arg-type]

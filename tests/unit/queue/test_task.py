@@ -63,9 +63,11 @@ def test_it_reads_like_this_and_may_be_edited() -> None:
     edited = data.replace(b"gpus: 1", b"# two now\ngpus: 2\npriority:   7").replace(
         b"  --lr 0.1\n", b"  --lr 0.2\n  --seed 3\n"
     )
-    found = read(edited.replace(b"\n", b"\r\n"), "t1").task
-    assert (found.gpus, found.priority) == (2, 7)
-    assert found.command.endswith("--lr 0.2\n  --seed 3")
+    windows = edited.replace(b"\n", b"\r\n")
+    for data in (windows, windows + render_attempt(Attempt(number=1, outcome="failed"), fence)):
+        found = read(data, "t1").task
+        assert (found.gpus, found.priority) == (2, 7)
+        assert found.command.endswith("--lr 0.2\n  --seed 3")
 
 
 def test_losses_are_counted_in_a_row() -> None:

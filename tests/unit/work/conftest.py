@@ -34,7 +34,7 @@ class Bench:
             self.events += self.guard.poll(0.02)
             return next((e for e in self.events if isinstance(e, kind) and (not key or e.key == key)), None)
 
-        return until(seen)
+        return until(seen, pause=0.0)  # the guard has waited already
 
     def exit(self, key: str) -> Exited:
         found: Exited = self.wait(Exited, key)

@@ -8,6 +8,8 @@ import socket
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
+from email import message_from_bytes
+from email.policy import default
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -176,6 +178,46 @@ def test_mail_goes_through_sendmail_with_the_message_on_stdin(tmp_path: Path) ->
 def test_a_name_cannot_forge_a_header_of_a_mail() -> None:
     mail = message(Notify(mail=("a@b.c",)), {**NOTICE, "text": "failed: x\r\nBcc: eve@example.org"})
     assert mail["Bcc"] is None and mail["Subject"] == "[paddock] failed: x"
+
+
+def test_a_name_cannot_drive_the_terminal_of_whoever_reads_the_notice(tmp_path: Path) -> None:
+    notice = {**NOTICE, "text": "failed: \x1b]0;x\x07\x1b[2Jred\x9b31m", "name": "\x1b[31m", "tail": "a\x1b[2J\nb"}
+    mail = message(Notify(mail=("a@b.c",)), notice)
+    assert mail["Subject"] == "[paddock] failed: red31m" and "\x1b" not in mail.get_content()
+    run_command(Notify(command=f'printf %s "$PADDOCK_NOTICE_TEXT" > {tmp_path}/said'), notice)
+    assert (tmp_path / "said").read_text() == "failed: red31m"
+
+
+def test_mail_goes_to_a_server_with_its_text_whole() -> None:
+    heard: list[bytes] = []
+
+    class Server(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(b"220 hello\r\n")
+            for line in self.rfile:
+                heard.append(line)
+                word = line[:4].upper()
+                if word == b"DATA":
+                    self.wfile.write(b"354 go on\r\n")
+                    while heard[-1] != b".\r\n":
+                        heard.append(self.rfile.readline())
+                self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 ok\r\n")
+                if word == b"QUIT":
+                    return
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Server) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        where = f"127.0.0.1:{server.server_address[1]}"
+        notice = {**NOTICE, "text": "failed: Größe ☃", "tail": "line\n.\nlast"}
+        send_mail(Notify(mail=("ada@example.org", "eve@example.org"), smtp=where), notice)
+        server.shutdown()
+    text = b"".join(heard)
+    assert (text.count(b"rcpt TO:"), b"rcpt TO:<eve@example.org>" in text) == (2, True)
+    mail = message_from_bytes(text.partition(b"data\r\n")[2].replace(b"\r\n..", b"\r\n."), policy=default)
+    body = mail.get_content().replace("\r\n", "\n")  # type: ignore[attr-defined]
+    assert mail["Subject"] == "[paddock] failed: Größe ☃"
+    assert "failed: Größe ☃\n" in body and "| line\n| .\n| last\n" in body
 
 
 def test_a_password_is_not_sent_over_an_open_line(monkeypatch: pytest.MonkeyPatch) -> None:

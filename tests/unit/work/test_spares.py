@@ -69,9 +69,8 @@ class Shop:
         run = self.home.run(task.id)
         run.journals.mkdir(parents=True, exist_ok=True)
         journal = Journal(run.journals / f"{time.monotonic_ns()}.jsonl", {})
-        running = Running(
-            place, TaskFile(task, "aa"), f"{task.id}~{place.token}", 1, run, journal, Path(), (), self.directory
-        )
+        file, key = TaskFile(task, "aa"), f"{task.id}~{place.token}"
+        running = Running(place, file, key, 1, str(run.path), journal, "", (), str(self.directory))
         return spares.hand(spare, running, {"PADDOCK_RUN_ID": task.id}, self.bench.output, 0.0, 5.0), spare
 
 
