@@ -1,4 +1,4 @@
-"""A real S3 server, for as long as a test module needs it."""
+"""A real S3 server, and an emulator of Google's storage, for as long as a test module needs them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.waiting import until
 
+GOOGLE = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}  # else it asks Google itself, and waits
 KEYS = {"AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
@@ -33,12 +34,31 @@ def server(directory: Path) -> Iterator[dict[str, str]]:
     command += [f"-volume.port={volume}", f"-volume.port.grpc={volume + 10000}", "-volume.max=50"]
     command += ["-filer", f"-filer.port={filer}", f"-filer.port.grpc={filer + 10000}"]
     command += ["-s3", f"-s3.port={port}", f"-s3.port.grpc={port + 10000}", "-s3.port.iceberg=0"]
-    with open(directory / "weed.log", "wb") as log:
+    with open(directory / "server.log", "wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         url = f"http://127.0.0.1:{port}"
         until(lambda: _answers(url) or _died(process, directory), pause=0.1)
         yield {**KEYS, "AWS_ENDPOINT_URL": url}
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def google(directory: Path) -> Iterator[dict[str, str]]:
+    """The environment in which gs:// leads to an emulator."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "gcp_storage_emulator", "start"]
+    command += ["--host=127.0.0.1", f"--port={port}", "--in-memory"]
+    with open(directory / "server.log", "wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        until(lambda: _answers(url) or _died(process, directory), pause=0.1)
+        yield {"STORAGE_EMULATOR_HOST": url, **GOOGLE, "FSSPEC_GS_TOKEN": "anon"}
     finally:
         process.kill()
         process.wait()
@@ -55,7 +75,7 @@ def _answers(url: str) -> bool:
 
 
 def _died(process: subprocess.Popen[bytes], directory: Path) -> bool:
-    assert process.poll() is None, (directory / "weed.log").read_text()[-2000:]
+    assert process.poll() is None, (directory / "server.log").read_text()[-2000:]
     return False
 
 
@@ -63,7 +83,8 @@ def _free_ports(number: int) -> list[int]:
     """Such that the ports 10,000 above, for its parts among themselves, are free too."""
     found: list[int] = []
     sockets = []
-    for port in range(20000 + os.getpid() % 10000, 50000):
+    # Apart from those of a neighbour, and below those that the kernel gives to whoever connects.
+    for port in range(10100 + os.getpid() * 16 % 10000, 22700):
         try:
             for one in (port, port + 10000):
                 sockets.append(socket.socket())

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from paddock.evaluate.ledger import Ledger
+from paddock.evaluate.ledger.book import Ledger
 from tests.acceptance.watched import QUICK, evaluations, prepare, save, watching
 from tests.waiting import until
 

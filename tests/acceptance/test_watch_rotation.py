@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from paddock.evaluate.look import PINS
+from paddock.evaluate.origin.look import PINS
 from tests.waiting import until
 
 EVALUATOR = """

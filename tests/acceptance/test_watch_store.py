@@ -1,25 +1,25 @@
-"""Checkpoints in a bucket of a real S3 server."""
+"""Checkpoints in a bucket: of a real S3 server, and of an emulator of Google's storage."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+import subprocess
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.acceptance import bucket
+from tests.waiting import until
 
-s3fs = pytest.importorskip("s3fs")
-pytestmark = [
-    pytest.mark.skipif(not bucket.program(), reason="SeaweedFS is not installed"),
-    pytest.mark.filterwarnings("ignore"),  # of its libraries
-]
-
+os.environ |= bucket.GOOGLE  # before its library is imported
+pytestmark = pytest.mark.filterwarnings("ignore")  # of their libraries
 EVALUATOR = """
 import os, zipfile
 
@@ -31,27 +31,51 @@ def size(path):
         return len(file.read("data"))
 
 def url(path):
-    return {"is_url": path.startswith("s3://")}
+    return {"is_url": "://" in path}
 """
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    with bucket.server(tmp_path_factory.mktemp("weed")) as environment:
-        yield environment
+class Bucket(NamedTuple):
+    scheme: str
+    files: Any  # as fsspec has it
+    place: str  # for one test
+
+    def put(self, name: str, content: bytes) -> None:
+        self.files.pipe(f"{self.place}/{name}", content)
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.place}/run"
+
+
+Server = tuple[str, dict[str, str]]  # the scheme, and the environment that leads there
+
+
+@pytest.fixture(scope="module", params=["s3", "gs"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    scheme = request.param
+    if (not bucket.program() or not find_spec("s3fs")) if scheme == "s3" else not find_spec("gcp_storage_emulator"):
+        pytest.skip(f"no server of {scheme}:// is installed")
+    begin = bucket.server if scheme == "s3" else bucket.google
+    with begin(tmp_path_factory.mktemp(scheme)) as environment:
+        yield scheme, environment
 
 
 @pytest.fixture
-def store(server: dict[str, str], program: Any, request: pytest.FixtureRequest) -> Any:
+def store(server: Server, program: Any, request: pytest.FixtureRequest) -> Bucket:
     """With a place for one test; the command line finds it too."""
-    program.environment |= server
+    import fsspec
+
+    scheme, environment = server
+    program.environment |= environment
     (program.cwd / "metrics.py").write_text(EVALUATOR)
-    found = s3fs.S3FileSystem(
-        key="any", secret="any", endpoint_url=server["AWS_ENDPOINT_URL"], use_listings_cache=False, asynchronous=False
-    )
-    found.mkdirs("models", exist_ok=True)
-    found.place = f"models/{request.node.name}"
-    return found
+    options: dict[str, Any] = {"token": "anon", "endpoint_url": environment.get("STORAGE_EMULATOR_HOST")}
+    if scheme == "s3":
+        options = {"key": "any", "secret": "any", "endpoint_url": environment["AWS_ENDPOINT_URL"]}
+    files = fsspec.filesystem(scheme, use_listings_cache=False, asynchronous=False, **options)
+    if not files.exists("models"):
+        files.mkdir("models")
+    return Bucket(scheme, files, f"models/{request.node.originalname}")
 
 
 def archive(content: str) -> bytes:
@@ -61,74 +85,73 @@ def archive(content: str) -> bytes:
     return out.getvalue()
 
 
-def look(program: Any, store: Any, *options: str) -> None:
-    options = options or ("--evaluator", "metrics.py:size")
-    found = program("watch", f"s3://{store.place}/run", "--once", "--eval-existing", "--quiet-time", "0s", *options)
-    assert found.code == 0, found.err
+@contextmanager
+def watching(program: Any, store: Bucket, *options: str) -> Iterator[subprocess.Popen[str]]:
+    words = ("--eval-existing", "--quiet-time", "0s", "--polling-interval", "0.2", "--num-eval-workers", "2")
+    process = program.start("watch", store.url, *words, *options)
+    try:
+        yield process
+        assert process.poll() is None, process.communicate()
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
 
 
-def work(program: Any) -> None:
-    found = program("worker", "evaluation", "--no-persist", "--slots", "2")
-    assert found.code == 0, found.err
+def found(program: Any, kind: str = "result") -> list[dict[str, Any]]:
+    return [json.loads(path.read_bytes()) for path in program.home.glob(f"watches/*/ledger/*.{kind}")]
 
 
-def results(program: Any) -> list[dict[str, Any]]:
-    return [json.loads(path.read_bytes()) for path in program.home.glob("watches/*/ledger/*.result")]
+def scores(program: Any) -> list[int]:
+    return sorted(one["values"]["score"] for one in found(program))
 
 
-def test_objects_and_prefixes_are_evaluated_on_a_copy_that_is_removed(program: Any, store: Any) -> None:
-    store.pipe(f"{store.place}/run/step=100.pt", archive("12345"))
-    for name in ("config.json", "model.safetensors", "training_args.bin", "deep/er.json"):
-        store.pipe(f"{store.place}/run/checkpoint-200/{name}", b"{}")
-    look(program, store)
-    assert len(list(program.home.glob("watches/*/ledger/*.json"))) == 1  # trainer_state.json is not there yet
-    store.pipe(f"{store.place}/run/checkpoint-200/trainer_state.json", b'{"global_step": 200}')
-    look(program, store)
-    work(program)
+def test_each_object_and_prefix_is_evaluated_once_it_is_complete_on_a_copy_that_is_removed(
+    program: Any, store: Bucket
+) -> None:
+    store.put("run/step=100.pt", archive("12345"))
+    for name in ("config.json", "model.safetensors", "training_args.bin", "deep/er.json", "more.json", "most.json"):
+        store.put(f"run/checkpoint-200/{name}", b"{}")
+    with watching(program, store, "--evaluator", "metrics.py:size"):
+        until(lambda: scores(program) == [5])
+        assert len(found(program, "json")) == 1  # trainer_state.json is not there yet
+        store.files.copy(f"{store.place}/run/step=100.pt", f"{store.place}/run/best.pt")
+        store.put("run/checkpoint-200/trainer_state.json", b'{"global_step": 200}')
+        store.put("run/last.pt", archive("one"))
+        until(lambda: scores(program) == [3, 5, 7])
+        store.put("run/last.pt", archive("fourth"))  # it is written over, and best.pt is a copy
+        until(lambda: scores(program) == [3, 5, 6, 7])
     (run,) = program("ls", "job_type=train", "--json").json["runs"]
-    assert run["name"] == "run" and run["metrics"]["eval/size/score"]["count"] == 2
-    values = program("series", run["id"], "eval/size/score").out.split()[2:]
-    assert values == ["100", "5", "200", "5"]
-    (one, _) = program("ls", "job_type=eval", "--json").json["runs"]
+    assert run["name"] == "run" and run["metrics"]["eval/size/score"]["count"] == 4
+    values = program("series", run["id"], "eval/size/score").out.split()
+    assert values[values.index("100") + 1] == "5" and values[values.index("200") + 1] == "7"
+    one = program("ls", "job_type=eval", "--json").json["runs"][0]
     given = program("logs", one["id"]).out.split("given ")[1].split()[0]
     assert os.path.isabs(given) and not os.path.exists(given)
     assert not list(Path(program.environment["PADDOCK_CACHE"]).glob("checkpoints/*"))
 
 
-def test_an_object_that_is_written_over_is_new_and_a_copy_is_not(program: Any, store: Any) -> None:
-    store.pipe(f"{store.place}/run/last.pt", archive("one"))
-    look(program, store)
-    store.copy(f"{store.place}/run/last.pt", f"{store.place}/run/best.pt")
-    look(program, store)
-    work(program)
-    assert [one["values"] for one in results(program)] == [{"score": 3}]
-    store.pipe(f"{store.place}/run/last.pt", archive("other"))
-    look(program, store)
-    work(program)
-    assert sorted(one["values"]["score"] for one in results(program)) == [3, 5]
+@pytest.mark.parametrize("server", ["s3"], indirect=True)  # the rest is the same code
+def test_what_is_gone_before_its_turn_is_missed_and_is_evaluated_when_it_is_back(program: Any, store: Bucket) -> None:
+    one = archive("one")  # the very bytes come back: an archive of a second later says so, and is another object
+    store.put("run/step=1.pt", one)
+    store.put("run/step=2.pt", archive("two"))
+    with watching(program, store, "--evaluator", "metrics.py:url", "--no-download", "--no-worker"):
+        until(lambda: len(found(program, "json")) == 2)
+        store.files.rm(f"{store.place}/run/step=1.pt")
+        store.put("run/step=2.pt", archive("three"))
+        assert program("worker", "evaluation", "--no-persist", "--slots", "3").code == 0
+        until(lambda: len(found(program, "json")) == 3)
+        missed = sorted(one["reason"] for one in found(program) if one["state"] == "missed")
+        assert missed == ["it was deleted before it was evaluated", "it was written over before it was evaluated"]
+        store.put("run/step=1.pt", one)
+        until(lambda: len(list(program.home.glob("queues/evaluation/queued/*eval-*"))) >= 1)
+        until(lambda: [one["state"] for one in found(program)].count("missed") == 1)
+        assert program("worker", "evaluation", "--no-persist", "--slots", "3").code == 0
+    done = [one["values"] for one in found(program) if one["state"] == "done"]
+    assert done == [{"is_url": True}] * 2
 
 
-def test_what_is_gone_before_its_turn_is_missed_with_the_reason(program: Any, store: Any) -> None:
-    store.pipe(f"{store.place}/run/step=1.pt", archive("one"))
-    store.pipe(f"{store.place}/run/step=2.pt", archive("two"))
-    look(program, store)
-    store.rm(f"{store.place}/run/step=1.pt")
-    store.pipe(f"{store.place}/run/step=2.pt", archive("three"))
-    work(program)
-    found = sorted((one["state"], one["reason"]) for one in results(program))
-    assert found == [
-        ("missed", "it was deleted before it was evaluated"),
-        ("missed", "it was written over before it was evaluated"),
-    ]
-
-
-def test_the_evaluator_may_have_the_url_itself(program: Any, store: Any) -> None:
-    store.pipe(f"{store.place}/run/step=1.pt", archive("one"))
-    look(program, store, "--evaluator", "metrics.py:url", "--no-download")
-    work(program)
-    assert [one["values"] for one in results(program)] == [{"is_url": True}]
-
-
-def test_a_bucket_that_is_not_there_is_named(program: Any, store: Any) -> None:
-    found = program("watch", "s3://no-such-bucket/run", "--once", "--evaluator", "metrics.py:size")
-    assert (found.code, "s3://no-such-bucket/run cannot be listed" in found.err) == (2, True), found.err
+def test_a_bucket_that_is_not_there_is_named(program: Any, store: Bucket) -> None:
+    url = f"{store.scheme}://no-such-bucket/run"
+    answer = program("watch", url, "--once", "--command", "true {path}")
+    assert (answer.code, f"{url} cannot be listed" in answer.err) == (2, True), answer.err

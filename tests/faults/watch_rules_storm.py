@@ -18,14 +18,15 @@ import time
 import zipfile
 from pathlib import Path
 
-from paddock.evaluate.evaluator import Evaluator
-from paddock.evaluate.ledger import DONE, SKIPPED, Ledger, Result
-from paddock.evaluate.look import PINS
-from paddock.evaluate.options import Options
-from paddock.evaluate.pin import unpin
+from paddock.evaluate.evaluators.evaluator import Evaluator
+from paddock.evaluate.ledger.book import Ledger
+from paddock.evaluate.ledger.entry import DONE, SKIPPED, Result
+from paddock.evaluate.origin.look import PINS
+from paddock.evaluate.origin.pin import unpin
+from paddock.evaluate.origin.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.policy.rules import Rules
-from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
-from paddock.evaluate.watching import Watching
+from paddock.evaluate.watching.options import Options
+from paddock.evaluate.watching.watch import Watching
 from paddock.queue.lifecycle import QUEUED, Token, ended
 from paddock.queue.withdrawal import withdrawn
 from tests.faults.watch_storm import Storm, save

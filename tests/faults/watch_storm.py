@@ -26,13 +26,14 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from paddock.evaluate import call, training
-from paddock.evaluate.evaluator import Evaluator
-from paddock.evaluate.look import PINS
-from paddock.evaluate.options import Options
-from paddock.evaluate.scan import DEFAULT_PATTERN, compile_pattern
-from paddock.evaluate.vigil import Vigil
-from paddock.evaluate.watching import Watching
+from paddock.evaluate import call
+from paddock.evaluate.evaluators.evaluator import Evaluator
+from paddock.evaluate.origin.look import PINS
+from paddock.evaluate.origin.scan import DEFAULT_PATTERN, compile_pattern
+from paddock.evaluate.training import run as training
+from paddock.evaluate.watching.options import Options
+from paddock.evaluate.watching.vigil import Vigil
+from paddock.evaluate.watching.watch import Watching
 from paddock.queue.directory import find_queue
 from paddock.queue.lifecycle import ACTIVE, DONE, FAILED, QUEUED, Token, ended
 from paddock.record.layout import Home

@@ -17,13 +17,16 @@ from typing import Any
 
 from paddock import wire
 from paddock.errors import HomeError, PaddockError
-from paddock.evaluate import code, content, results, training
-from paddock.evaluate.evaluator import load
-from paddock.evaluate.ledger import DONE, FAILED, MISSED, VOID, Finding, Ledger, Result
-from paddock.evaluate.pin import unpin
-from paddock.evaluate.repeated import is_stored
-from paddock.evaluate.template import fill
-from paddock.evaluate.values import number_of, values_of
+from paddock.evaluate.content import whereabouts as content
+from paddock.evaluate.evaluators import code, results
+from paddock.evaluate.evaluators.evaluator import load
+from paddock.evaluate.evaluators.template import fill
+from paddock.evaluate.evaluators.values import number_of, values_of
+from paddock.evaluate.ledger.book import Ledger
+from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED, VOID, Finding, Result
+from paddock.evaluate.ledger.repeated import is_stored
+from paddock.evaluate.origin.pin import unpin
+from paddock.evaluate.training import run as training
 from paddock.record.layout import Home
 
 MODULE = "paddock.evaluate.call"

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from queue import Empty
 
 from paddock.errors import UsageError
-from paddock.evaluate.fingerprint import fingerprint
-from paddock.evaluate.origin import is_url
-from paddock.evaluate.pin import unpin
-from paddock.evaluate.scan import DEFAULT_PATTERN
-from paddock.evaluate.seeking import Found, Seeking
-from paddock.evaluate.vigil import Vigil
+from paddock.evaluate.content.fingerprint import fingerprint
+from paddock.evaluate.origin.pin import unpin
+from paddock.evaluate.origin.place import is_url
+from paddock.evaluate.origin.scan import DEFAULT_PATTERN
+from paddock.evaluate.watching.seeking import Found, Seeking
+from paddock.evaluate.watching.vigil import Vigil
 
 _GLANCE_SECONDS = 0.2  # between two looks for whether the caller has gone
 

@@ -6,6 +6,7 @@ it sees to the checkpoints that are there, and ends.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import subprocess
@@ -87,7 +88,8 @@ class Watch:
         _LIVING.add(self)  # one that nobody holds on to goes on
         self.name: str = begun["watcher"]
         self._home = Home(Path(begun["home"]))
-        self._threads.append(threading.Thread(target=deque, args=(self._process.stdout, 0), daemon=True))
+        self._directories: list[str] = begun["directories"]  # with a pattern it may be many, and more later
+        self._threads.append(threading.Thread(target=self._listen, daemon=True))
         self._threads[1].start()
 
     @property
@@ -97,12 +99,11 @@ class Watch:
     @property
     def results(self) -> list[Evaluated]:
         """Every checkpoint that was found so far, in the order in which they were."""
-        from paddock.evaluate.account import Account, tasks
-        from paddock.evaluate.ledger import Ledger
-        from paddock.evaluate.watches import watches
+        from paddock.evaluate.ledger.account import Account, tasks
+        from paddock.evaluate.ledger.book import watch_id
+        from paddock.evaluate.ledger.watches import watches
 
-        mine = Ledger.of(self._home, self.directory).path.name
-        found = next(one for one in watches(self._home) if one.id == mine)
+        mine = {watch_id(directory) for directory in tuple(self._directories)}
         return [
             Evaluated(
                 one.finding.path,
@@ -112,13 +113,15 @@ class Watch:
                 dict(one.result.values) if one.result is not None else {},
                 one.reason,
             )
+            for found in watches(self._home)
+            if found.id in mine
             for one in Account(found.ledger).read(tasks(found.queues))
         ]
 
     def wait(self, timeout: float | None = None) -> list[Evaluated]:
         """Until every checkpoint that is there has been evaluated; the watch is over then. TimedOut when that takes
         longer."""
-        from paddock.evaluate.watcher import ask_to_finish
+        from paddock.evaluate.ledger.watcher import ask_to_finish
 
         if self.is_running:
             ask_to_finish(self._home, self.name)
@@ -150,6 +153,14 @@ class Watch:
         for text in begun["remarks"]:
             notice.say(text)
         return begun
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            with contextlib.suppress(wire.DecodeError, UnicodeDecodeError):  # it was killed while it wrote
+                found = wire.loads(line)
+                if found.get("event") == "watching":
+                    self._directories += found["directories"]
 
     def _end(self, timeout: float | None) -> None:
         try:

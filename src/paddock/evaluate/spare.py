@@ -15,9 +15,10 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from paddock.evaluate import call, code
-from paddock.evaluate.evaluator import load, ready
-from paddock.evaluate.sources import Sources
+from paddock.evaluate import call
+from paddock.evaluate.evaluators import code
+from paddock.evaluate.evaluators.evaluator import load, ready
+from paddock.evaluate.evaluators.sources import Sources
 from paddock.queue import handover
 from paddock.queue.handover import Handover
 from paddock.record.filesystem import is_local

@@ -6,8 +6,8 @@ import struct
 from hashlib import blake2b
 from typing import NamedTuple
 
-from paddock.evaluate.judgement import Judgement, complete, partial
-from paddock.evaluate.look import Look
+from paddock.evaluate.formats.judgement import Judgement, complete, partial
+from paddock.evaluate.origin.look import Look
 
 MAGIC = b"PK\x03\x04"
 _END, _END64, _LOCATOR64, _ENTRY = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07", b"PK\x01\x02"
@@ -47,14 +47,21 @@ def judge(look: Look, name: str = "") -> Judgement:
 
 def digest(look: Look, name: str = "") -> str:
     """Of the list of entries, which has a checksum of each: two archives with the same list have the same content.
-    Empty when there is none, or when whoever wrote it left the checksums out."""
+    Empty when there is none, or when whoever wrote it left the checksums out. torch.save puts everything below a
+    directory that is called as the file is, which is no part of the content."""
     directory = find_directory(look, name)
     if directory is None or directory.size > _MOST_DIRECTORY:
         return ""
     raw = look.read(name, directory.start, directory.size)
-    if len(raw) < directory.size or not _has_checksums(raw):
+    if len(raw) < directory.size:
         return ""
-    return blake2b(raw, digest_size=16).hexdigest()
+    found = _sums(raw)
+    if not any(size for _, _, size in found) or any(size and not crc for _, crc, size in found):
+        return ""  # torch can be told to leave the checksums out
+    tops = {name.partition(b"/")[0] for name, _, _ in found}
+    cut = len(tops.pop()) + 1 if len(tops) == 1 and all(b"/" in name for name, _, _ in found) else 0
+    lines = (b"%s\0%d\0%d\n" % (name[cut:], crc, size) for name, crc, size in found)
+    return blake2b(b"".join(lines), digest_size=16).hexdigest()
 
 
 def find_directory(look: Look, name: str) -> Directory | None:
@@ -97,13 +104,11 @@ def _entries(raw: bytes) -> list[tuple[int, int]]:
     return found
 
 
-def _has_checksums(raw: bytes) -> bool:
-    """Of every entry that has bytes: torch can be told to leave them out."""
-    at, found = 0, False
+def _sums(raw: bytes) -> list[tuple[bytes, int, int]]:
+    """The name, the checksum and the size of each entry."""
+    found, at = [], 0
     while raw[at : at + 4] == _ENTRY and len(raw) - at >= 46:
         crc, size, names, extra, comment = struct.unpack("<16xI4xIHHH12x", raw[at : at + 46])
-        if size and not crc:
-            return False
-        found = found or size > 0
+        found.append((raw[at + 46 : at + 46 + names], crc, size))
         at += 46 + names + extra + comment
     return found

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from paddock.evaluate.formats import distributed, huggingface
+from paddock.evaluate.formats.judgement import LONG_QUIET, Judgement, complete, partial
 from paddock.evaluate.formats.remarks import is_remark
 from paddock.evaluate.formats.shards import judge_file, judge_files
-from paddock.evaluate.judgement import LONG_QUIET, Judgement, complete, partial
-from paddock.evaluate.look import Look
+from paddock.evaluate.origin.look import Look
 
 
 class Format(NamedTuple):

@@ -6,10 +6,10 @@ import os
 import re
 
 from paddock import wire
+from paddock.evaluate.formats.judgement import LONG_QUIET, Judgement, complete, partial
 from paddock.evaluate.formats.pickles import is_whole
 from paddock.evaluate.formats.shards import judge_files
-from paddock.evaluate.judgement import LONG_QUIET, Judgement, complete, partial
-from paddock.evaluate.look import Look
+from paddock.evaluate.origin.look import Look
 
 _SHARD = re.compile(rb"__\d+_\d+\.distcp")
 _ZERO = re.compile(r"(?:bf16_|fp16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)_(?:optim|model)_states\.pt")

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 
 from paddock import wire
+from paddock.evaluate.formats.judgement import LONG_QUIET, Judgement, complete, partial
 from paddock.evaluate.formats.remarks import is_remark
 from paddock.evaluate.formats.shards import judge_files, judge_index
-from paddock.evaluate.judgement import LONG_QUIET, Judgement, complete, partial
-from paddock.evaluate.look import Look
+from paddock.evaluate.origin.look import Look
 
 STATE = "trainer_state.json"
 _MODEL = ("config.json", "adapter_config.json")

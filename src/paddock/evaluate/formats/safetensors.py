@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from paddock import wire
-from paddock.evaluate.judgement import Judgement, complete, partial
-from paddock.evaluate.look import Look
+from paddock.evaluate.formats.judgement import Judgement, complete, partial
+from paddock.evaluate.origin.look import Look
 
 _MOST_HEADER = 100 << 20  # bytes, as in the format's own library
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from paddock import wire
 from paddock.evaluate.formats import archive, safetensors
-from paddock.evaluate.judgement import LONG_QUIET, Judgement, complete, partial
-from paddock.evaluate.look import Look
+from paddock.evaluate.formats.judgement import LONG_QUIET, Judgement, complete, partial
+from paddock.evaluate.origin.look import Look
 
 
 def judge_file(look: Look, name: str = "") -> Judgement:

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from paddock import files
-from paddock.evaluate.ledger import FOUND, RESULT, SKIPPED, SUBMITTED, Finding, Ledger, Result
+from paddock.evaluate.ledger.book import FOUND, RESULT, SUBMITTED, Ledger
+from paddock.evaluate.ledger.entry import SKIPPED, Finding, Result
+from paddock.evaluate.origin.series import series_of
 from paddock.evaluate.policy.bell import BELL
 from paddock.evaluate.policy.standing import Group, Standing
-from paddock.evaluate.series import series_of
 
 DELETED = ".deleted"
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from paddock import files, wire
 from paddock.evaluate.policy.ending import OVER, RUNNING, UNKNOWN
-from paddock.evaluate.training import is_made
+from paddock.evaluate.training.run import is_made
 from paddock.model import FAILED, FINISHED, KILLED, LOST, RunRow
 from paddock.record.layout import Home
 from paddock.record.process import boot_id, exists

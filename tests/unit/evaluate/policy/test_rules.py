@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from paddock.errors import UsageError
+from paddock.evaluate.origin.series import series_of
 from paddock.evaluate.policy.ending import OVER, RUNNING, UNKNOWN, Situation, reason
 from paddock.evaluate.policy.rules import PLAIN, Rules, StopWhen, number_of, stop_when
-from paddock.evaluate.series import series_of
 
 
 @pytest.mark.parametrize("text", ["idle 2h", "idle=2h", "idle: 2h", " idle  120m "])

@@ -1,0 +1,1 @@
+"""paddock watch and its verbs."""

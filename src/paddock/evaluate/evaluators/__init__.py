@@ -1,0 +1,1 @@
+"""What evaluates a checkpoint, how it is called, and what it has returned."""

@@ -1,0 +1,1 @@
+"""Which training a checkpoint is of, and which step of it."""

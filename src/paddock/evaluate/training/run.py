@@ -1,0 +1,152 @@
+"""The training run that a checkpoint belongs to: found from its directory, or made; and scores written into it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from paddock import files, wire
+from paddock.evaluate.origin.place import is_url, real
+from paddock.model import RUNNING, RunRow
+from paddock.record.journal import Journal, writer_name
+from paddock.record.layout import Home, RunDirectory
+from paddock.track.values import row_value
+from paddock.version import __version__
+
+_MADE = "watched-"  # how the ids begin of runs for trainers that do not use Paddock
+
+
+class Index:
+    """Which runs name which places, so that many directories can be looked up at once."""
+
+    def __init__(self, home: Home, runs: Iterable[RunRow]) -> None:
+        self._runs = os.path.realpath(home.runs)
+        self._rows = list(runs)
+        self._whole: dict[str, list[int]] = {}  # an absolute path or a URL -> the numbers of the runs that name it
+        self._ends: dict[str, list[int]] = {}  # the same for relative ones: the end of a place
+        for number, run in enumerate(self._rows):
+            if run.job_type == "eval":  # its words are of the checkpoint
+                continue
+            for word in {_word(text) for text in _texts(run)}:
+                if is_url(word) or os.path.isabs(word):
+                    self._whole.setdefault(_real(word), []).append(number)
+                elif word:
+                    self._ends.setdefault(os.path.normpath(word), []).append(number)
+
+    def find(self, directory: str) -> str:
+        """The id of the run whose directory this is in, or that names it (or one above it) in its config or command;
+        "" when none does."""
+        place = real(directory)
+        inside = os.path.relpath(place, self._runs).split(os.sep)
+        if inside[0] not in ("..", ".") and not is_url(place):
+            return inside[0]
+        parts = place.split(os.sep)
+        above = [os.sep.join(parts[:count]) for count in range(len(parts), 0, -1)]
+        ends = [os.sep.join(parts[count:]) for count in range(len(parts))]
+        fitting = {number for path in above if len(path) > 1 for number in self._whole.get(path, ())}
+        fitting |= {number for end in ends for number in self._ends.get(end, ())}
+        # The one that runs now before those that are over, then the newest: the catalog lists those first.
+        best = min(fitting, key=lambda number: (self._rows[number].state != RUNNING, number), default=None)
+        return self._rows[best].id if best is not None else ""
+
+
+def find(home: Home, directory: str, runs: Iterable[RunRow]) -> str:
+    return Index(home, runs).find(directory)
+
+
+def is_made(run_id: str) -> bool:
+    """Whether a run is only a place for scores: it says nothing of the training itself."""
+    return run_id.startswith(_MADE)
+
+
+def make(home: Home, directory: str) -> str:
+    """A run for a trainer that does not use Paddock: the scores need a place. The same for all watchers of it."""
+    place = real(directory)
+    run = home.run(f"{_MADE}{blake2b(os.fsencode(place), digest_size=5).hexdigest()}")
+    run.journals.mkdir(parents=True, exist_ok=True)
+    facts = {
+        "v": 1,
+        "id": run.id,
+        "name": wire.text(os.path.basename(place)),
+        "project": wire.text(os.path.basename(os.path.dirname(place))) or "default",
+        "job_type": "train",
+        "tags": [],
+        "notes": "",
+        "created": round(time.time(), 6),
+        "config": {"directory": wire.text(place)},
+        "command": [],
+        "cwd": wire.text(place),
+        "host": {"name": os.uname().nodename},
+        "parent": None,
+    }
+    if files.write_once(run.facts, wire.dumps(facts)):
+        journal = _journal(run, "main", 1)
+        journal.append_now({"k": "end", "code": 0, "reason": "finished"})
+        journal.sync()
+        journal.close()
+    return run.id
+
+
+def write_points(
+    home: Home, run_id: str, numbers: Mapping[str, int | float], step: int, note: Mapping[str, Any]
+) -> None:
+    """Scores at their step, on the disk when this returns. `note` says which checkpoint and evaluation they are of."""
+    journal = _journal(home.run(run_id), "annotation", 0)
+    try:
+        names = tuple(numbers)
+        if names:
+            columns = journal.column_set(names, {}, names)
+            moment = round((time.time() - journal.started) * 1000)
+            journal.write(wire.row_line([columns.id, step, moment, *(row_value(v) for v in numbers.values())]))
+        journal.append_now({"k": "mark", "step": step, "name": "evaluation", "data": dict(note)})
+        journal.append_now({"k": "end", "code": 0, "reason": "finished"})
+        journal.sync()
+    finally:
+        journal.close()
+
+
+def _journal(run: RunDirectory, role: str, attempt: int) -> Journal:
+    name = writer_name()
+    header = {
+        "run": run.id,
+        "writer": name,
+        "role": role,
+        "host": os.uname().nodename,
+        "pid": os.getpid(),
+        "rank": None,
+        "world": None,
+        "attempt": attempt,
+        "paddock": __version__,
+    }
+    run.journals.mkdir(parents=True, exist_ok=True)
+    return Journal(run.journals / f"{name}.jsonl", header)
+
+
+def _texts(run: RunRow) -> Iterable[str]:
+    yield from run.command
+    pending: list[Any] = [run.config]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            pending += value.values()
+        elif isinstance(value, (list, tuple)):
+            pending += value
+
+
+def _word(text: str) -> str:
+    """What may be a place in a word of a run: an option's value, or itself; "" when it can be none."""
+    word = text.rpartition("=")[2] if text.startswith("-") else text
+    if len(word) < 2 or ("/" not in word and "\\" not in word and not word.isidentifier()):
+        return ""
+    return word
+
+
+@lru_cache(10_000)
+def _real(place: str) -> str:
+    return real(place)

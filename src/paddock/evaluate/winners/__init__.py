@@ -1,0 +1,1 @@
+"""What follows from the scores: the best is made known, the others may go, the trainer may stop."""

@@ -1,0 +1,69 @@
+"""Directories that appear while they are watched for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.watched import QUICK, evaluations, prepare, save, until_states
+
+ACC = ("--evaluator", "metrics.py:acc")
+
+
+@pytest.fixture
+def runs(program: Any) -> Path:
+    prepare(program)
+    (program.cwd / "runs").mkdir()
+    return program.cwd / "runs"
+
+
+def appear(runs: Path, name: str) -> None:
+    (runs / name / "ckpt").mkdir(parents=True)
+    save(runs / name / "ckpt" / "step=1.pt")
+
+
+def test_they_are_watched_from_the_first_checkpoint_on_in_the_background_and_after_a_restart(
+    program: Any, runs: Path
+) -> None:
+    (program.cwd / "paddock.toml").write_text(
+        '[[watch]]\ndirectory = "runs/*/ckpt"\nevaluator = "metrics.py:acc"\nquiet-time = "0s"\n'
+    )
+    started = program("watch", "--detach", "--json")
+    assert (started.code, started.json["watching"], len(started.json["globs"])) == (0, [], 1), started.err
+    assert program("watch", "--detach", "--json").json["log"] is None  # it is kept already
+    appear(runs, "a")
+    until_states(program, "done", where="runs/a/ckpt")
+    found = program("watch", "ls", "--json").json
+    assert (len(found["globs"]), [one["watched"] for one in found["watches"]]) == (1, [True])
+    assert program("watch", "stop", "runs/*/ckpt").code == 0
+    assert program("watch", "stop", "runs/*/ckpt").code == 3
+    appear(runs, "b")  # nobody watches
+    assert program("watch", "runs/*/ckpt", *ACC, *QUICK, "--once").code == 0
+    assert [one["step"] for one in evaluations(program, "runs/b/ckpt")] == [1]
+    assert [one["state"] for one in evaluations(program, "runs/a/ckpt")] == ["done"]
+
+
+def test_what_was_there_before_the_pattern_was_watched_is_passed_over_and_the_rest_is_not(
+    program: Any, runs: Path
+) -> None:
+    appear(runs, "old")
+    process = program.start("watch", "runs/*/ckpt", *ACC, *QUICK, "--json", "--num-eval-workers", "1")
+    try:
+        assert process.stdout is not None
+        assert '"event":"watching"' in process.stdout.readline()
+        appear(runs, "new")
+        assert f'"directories":["{runs}/new/ckpt"]' in process.stdout.readline()
+        until_states(program, "done", where="runs/new/ckpt")
+        assert [one["state"] for one in evaluations(program, "runs/old/ckpt")] == ["skipped"]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_without_any_that_fits_one_look_is_a_mistake_and_a_pattern_of_nowhere_too(program: Any, runs: Path) -> None:
+    found = program("watch", "runs/*/ckpt", *ACC, "--once")
+    assert (found.code, "No directory fits" in found.err) == (2, True)
+    found = program("watch", "nowhere/*/ckpt", *ACC)
+    assert (found.code, "There is no directory nowhere/*/ckpt" in found.err) == (2, True)

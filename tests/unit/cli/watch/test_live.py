@@ -1,0 +1,81 @@
+"""The live view of a watch fits its terminal, and what matters is not what is cut off."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from paddock.cli.watch.keeping.follow import Row
+from paddock.cli.watch.keeping.live import Live
+from paddock.cli.watch.shown import distinct, path_end
+from paddock.compare.text import width
+from paddock.evaluate.ledger.account import Account, Evaluation, counts
+from paddock.evaluate.ledger.book import Ledger
+from paddock.evaluate.ledger.entry import Finding, Result
+from paddock.monitor.watches import best
+
+SEEDS = [f"/data/project/runs/resnet50-lr0.1-seed{seed}/checkpoints" for seed in range(3)]
+
+
+def evaluation(directory: str, step: int, state: str = "done", **result: object) -> Evaluation:
+    path = f"{directory}/epoch=0-step={step}.ckpt"
+    finding = Finding(key=f"{step}", evaluator="accuracy", call={}, path=path, fingerprint="", step=step, found=100.0)
+    found = Result(state=state, values={"top1": step / 10_000}, started=100.5, ended=102.0, **result)  # type: ignore[arg-type]
+    return Evaluation(finding, state, found.reason, found)
+
+
+def row(directory: str, *evaluations: Evaluation) -> Row:
+    listed, ledger = list(evaluations), Ledger(Path(directory))
+    found = Row(directory, Account(ledger), ledger, evaluations=listed, counts=counts(listed))
+    found.best, found.last, found.waited = best(listed), listed[-1] if listed else None, 0.5 if listed else None
+    return found
+
+
+def rendered(rows: list[Row], columns: int, lines: int = 24, events: tuple[Evaluation, ...] = ()) -> list[str]:
+    console = Console(file=io.StringIO(), width=columns, height=lines, markup=False, highlight=False)
+    live = Live(lambda: "Watching 3 directories with accuracy. Ctrl-C ends it.", console=console)
+    live.stands(rows)
+    for one in events:
+        live.changed(one)
+    live.close()
+    with console.capture() as capture:
+        console.print(live.render())
+    return capture.get().splitlines()
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120, 200])
+def test_it_fits_the_terminal_and_shows_the_best_value_of_each(columns: int) -> None:
+    rows = [row(path, evaluation(path, 1000), evaluation(path, 9000)) for path in SEEDS]
+    failed = evaluation(SEEDS[1], 9000, "failed", reason="ValueError: the weights have the wrong shape " * 5)
+    lines = rendered(rows, columns, events=(failed,))
+    assert max(map(width, lines)) <= columns
+    for seed in range(3):
+        assert [line for line in lines if f"seed{seed}" in line and "0.9 @9000" in line and "0.5s" in line]
+    assert [line for line in lines if "failed" in line and "seed1 step 9000: ValueError" in line]
+
+
+def test_of_many_directories_those_are_shown_where_something_happens() -> None:
+    rows = [row(f"/data/many/run{i}") for i in range(200)]
+    rows[150] = row("/data/many/run150", evaluation("/data/many/run150", 7))
+    rows[150].changed = 1.0
+    lines = rendered(rows, 80, lines=20)
+    assert len(lines) <= 20
+    assert [line for line in lines if line.startswith("run150")]
+    assert [line for line in lines if line.startswith("and 19")]
+
+
+def test_what_a_name_contains_cannot_drive_the_terminal() -> None:
+    path = "/data/\x1b[2Jevil"
+    assert not [line for line in rendered([row(path, evaluation(path, 1))], 80) if "\x1b" in line]
+
+
+def test_directories_are_told_apart_by_what_differs() -> None:
+    assert list(distinct(SEEDS).values()) == [f"resnet50-lr0.1-seed{seed}" for seed in range(3)]
+    assert list(distinct(["/a/x/ckpt", "/a/x/models"]).values()) == ["ckpt", "models"]
+    assert list(distinct(["/a/b/c"]).values()) == ["a/b/c"]
+    assert list(distinct(["s3://bucket/a/out", "s3://bucket/b/out"]).values()) == ["a", "b"]
+    assert path_end("resnet50-lr0.1-seed0", 10) == "…0.1-seed0"
+    assert width(path_end("日本語のディレクトリ", 9)) <= 9

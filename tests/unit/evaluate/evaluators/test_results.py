@@ -1,0 +1,100 @@
+"""Results as evaluation programs write them."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+from paddock.evaluate.evaluators.results import metrics_of, read
+from paddock.evaluate.evaluators.values import values_of
+
+
+def test_lm_eval() -> None:
+    found = {"results": {"arc": {"alias": "arc", "acc,none": 0.5, "acc_stderr,none": 0.01, "acc,strict": 0.4}}}
+    assert metrics_of(found) == {"arc/acc": 0.5, "arc/acc_stderr": 0.01, "arc/acc/strict": 0.4}
+
+
+def test_lighteval() -> None:
+    assert metrics_of({"results": {"all": {"acc": 0.25}}, "config_general": {}}) == {"all/acc": 0.25}
+
+
+def test_inspect() -> None:
+    scores = [{"name": "match", "metrics": {"accuracy": {"name": "accuracy", "value": 0.75}}}]
+    assert metrics_of({"status": "success", "results": {"scores": scores}}) == {"match/accuracy": 0.75}
+
+
+def test_inspect_as_it_writes_its_logs_by_default(tmp_path: Path) -> None:
+    scores = [{"name": "match", "metrics": {"accuracy": {"name": "accuracy", "value": 0.5}}}]
+    with zipfile.ZipFile(tmp_path / "2026-01-01_task.eval", "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("header.json", json.dumps({"status": "success", "results": {"scores": scores}}))
+        log.writestr("samples/1_epoch_1.json", json.dumps({"id": 1}))
+    (tmp_path / "newer.eval").write_bytes(b"PK: it was killed while it wrote")
+    assert read(tmp_path) == {"match/accuracy": 0.5}
+
+
+def test_helm() -> None:
+    stats = [
+        {"name": {"name": "exact_match", "split": "test"}, "mean": 0.5, "count": 2},
+        {"name": {"name": "exact_match", "split": "test", "perturbation": {"name": "typos"}}, "mean": 0.1},
+    ]
+    assert metrics_of(stats) == {"test/exact_match": 0.5}
+
+
+def write(path: Path, content: object, age: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+    os.utime(path, (1000 - age, 1000 - age))
+
+
+def test_every_run_of_helm_is_read_under_its_name(tmp_path: Path) -> None:
+    def stats(value: float) -> list[object]:
+        return [{"name": {"name": "exact_match", "split": "test"}, "mean": value}]
+
+    write(tmp_path / "runs/v1/mmlu:subject=law/stats.json", stats(0.5), 1)
+    write(tmp_path / "runs/v1/gsm:model=x/stats.json", stats(0.25), 2)
+    write(tmp_path / "runs/v0/gsm:model=x/stats.json", stats(0.1), 3)  # an older suite
+    write(tmp_path / "runs/v1/gsm:model=x/scenario_state.json", {"n": 1}, 0)
+    assert read(tmp_path) == {
+        "mmlu:subject=law/test/exact_match": 0.5,
+        "gsm:model=x/test/exact_match": 0.25,
+    }
+
+
+def test_every_task_of_inspect_is_read_under_its_name(tmp_path: Path) -> None:
+    def log(task: str, value: float) -> object:
+        scores = [{"name": "match", "metrics": {"accuracy": {"name": "accuracy", "value": value}}}]
+        return {"eval": {"task": task}, "status": "success", "results": {"scores": scores}}
+
+    write(tmp_path / "1_arc.json", log("arc", 0.5), 1)
+    assert read(tmp_path) == {"match/accuracy": 0.5}
+    write(tmp_path / "0_arc.json", log("arc", 0.1), 2)  # the newest counts
+    assert read(tmp_path) == {"match/accuracy": 0.5}
+    write(tmp_path / "2_gsm.json", log("gsm", 0.75), 0)
+    assert read(tmp_path) == {"arc/match/accuracy": 0.5, "gsm/match/accuracy": 0.75}
+
+
+def test_several_results_of_lm_eval_are_one(tmp_path: Path) -> None:
+    write(tmp_path / "m/results_1.json", {"results": {"arc": {"acc,none": 0.1}, "gsm": {"acc,none": 0.2}}}, 2)
+    write(tmp_path / "m/results_2.json", {"results": {"arc": {"acc,none": 0.5}}}, 1)
+    assert read(tmp_path) == {"arc/acc": 0.5, "gsm/acc": 0.2}
+
+
+def test_any_json_with_numbers_and_the_newest_results_of_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "samples.json").write_text(json.dumps({"x": 1}))
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "results_1.json").write_text(json.dumps({"acc": 0.5, "by": {"class": 1}, "name": "a"}))
+    assert read(tmp_path) == {"acc": 0.5, "by/class": 1}
+    assert read(tmp_path / "nothing") == {}
+
+
+def test_what_a_function_returns() -> None:
+    assert values_of(0.5).numbers == {"score": 0.5}
+    assert values_of({"a": {"b": 1}, "c": True}).numbers == {"a/b": 1, "c": True}
+    assert values_of({"note": "x"}) == ({}, {"note": "x"})
+    assert values_of(None) == ({}, {})
+
+
+def test_a_number_that_nobody_could_read_later_is_kept_as_it_is_said() -> None:
+    assert values_of({"large": 2**70, "larger": 10**400}) == ({"large": float(2**70)}, {"larger": 10**400})

@@ -1,0 +1,50 @@
+"""Whatever a value is, the shell gets it as that text and as nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.evaluate.evaluators.template import fill
+
+PLACES = [
+    "printf %s {path}",
+    "printf %s '{path}'",
+    'printf %s "{path}"',
+    'printf %s "$(printf %s {path})"',
+    'printf %s "$(printf %s "{path}")"',
+    "printf %s \"$(printf %s '{path}')\"",
+    "(printf %s '\\'; printf %s {path})",
+    "X='it'\\''s'; printf %s \"{path}\"",
+    "printf %s `printf %s {path}`x",
+]
+EVIL = "/a b/$(touch x)/`id`/'\"\\$HOME;&|*{step}{path}\\"
+
+
+def said(command: str) -> str:
+    return subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=True, timeout=60).stdout.decode()
+
+
+@pytest.mark.parametrize("template", PLACES[:8])
+def test_a_value_is_itself_in_every_kind_of_quotes(template: str) -> None:
+    prefix = "\\" if template.startswith("(") else ""
+    assert said(fill(template, {"path": EVIL, "step": "7"})) == prefix + EVIL
+
+
+def test_a_value_in_backticks_is_one_too() -> None:
+    assert said(fill(PLACES[8], {"path": "/a$HOME\\b'c'"})) == "/a$HOME\\b'c'x"
+
+
+@settings(max_examples=40)
+@given(st.text(st.characters(min_codepoint=1, max_codepoint=127), max_size=20), st.sampled_from(PLACES[:3]))
+def test_any_text_is_itself(value: str, template: str) -> None:
+    if not value.endswith("\n"):
+        assert said(fill(template, {"path": value})) == value
+
+
+def test_other_braces_are_left_alone() -> None:
+    kept = "awk '{print $1}' ${path} {other} \\{path}"
+    assert fill(f"{kept} {{path}}", {"path": "x"}) == f"{kept} x"

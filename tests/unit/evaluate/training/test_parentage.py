@@ -1,0 +1,104 @@
+"""The training run of a checkpoint is known before it comes, and the right one when it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddock.compare.view import source
+from paddock.evaluate.training import parentage
+from paddock.evaluate.training.parentage import Parentage
+from paddock.evaluate.training.run import is_made
+from paddock.record.layout import Home
+from tests.acceptance.conftest import write_run
+from tests.waiting import until
+
+
+class Runs:
+    """All runs of a home, and how often somebody asked."""
+
+    def __init__(self, home: Home) -> None:
+        self.home, self.asked = home, 0
+
+    def __call__(self) -> list[Any]:
+        self.asked += 1
+        with source(self.home).catalog() as catalog:
+            catalog.refresh()
+            return list(catalog.runs())
+
+
+@pytest.fixture
+def runs(home: Home) -> Runs:
+    return Runs(home)
+
+
+@pytest.fixture
+def found(home: Home, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Parentage]:
+    monkeypatch.setattr(parentage, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(parentage, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(parentage, "CALM_SECONDS", 0.01)
+    made = Parentage(home, runs)
+    yield made
+    made.close()
+
+
+def test_the_run_that_trains_into_a_directory_is_known_before_its_checkpoint_comes(
+    home: Home, runs: Runs, found: Parentage, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    found.expect({str(out), str(out / "deep")})
+    write_run(home, "train", config={"out": str(out)}, running=True)
+    until(lambda: found._known.get(str(out)) == "train")
+    found.close()
+    asked = runs.asked
+    assert found(str(out / "step=1.pt")) == found(str(out / "deep" / "step=1.pt")) == "train"
+    assert runs.asked == asked
+
+
+def test_one_is_made_without_another_look_where_the_last_one_found_none(
+    home: Home, runs: Runs, found: Parentage, tmp_path: Path
+) -> None:
+    found.expect({str(tmp_path)})
+    until(lambda: found._is_fresh() and str(tmp_path) in found._missed)
+    found.close()
+    asked = runs.asked
+    run = found(str(tmp_path / "step=1.pt"))
+    assert is_made(run) and runs.asked == asked
+    assert found(str(tmp_path / "step=2.pt")) == run
+
+
+def test_a_run_that_began_just_before_the_checkpoint_is_found(home: Home, runs: Runs, tmp_path: Path) -> None:
+    found = Parentage(home, runs)
+    found.look(), found.look()
+    write_run(home, "train", config={"out": str(tmp_path)}, running=True)
+    assert found(str(tmp_path / "step=1.pt")) == "train"
+
+
+def test_the_next_training_in_the_same_directory_gets_its_own_scores(
+    home: Home, found: Parentage, tmp_path: Path
+) -> None:
+    write_run(home, "first", config={"out": str(tmp_path)})
+    assert found(str(tmp_path / "step=1.pt")) == "first"
+    write_run(home, "second", config={"out": str(tmp_path)}, running=True)
+    found.expect({str(tmp_path)})
+    until(lambda: found(str(tmp_path / "step=1.pt")) == "second")
+
+
+def test_a_catalog_that_cannot_be_asked_now_is_asked_again(
+    home: Home, runs: Runs, monkeypatch: pytest.MonkeyPatch, found: Parentage, tmp_path: Path
+) -> None:
+    answers = iter([OSError("busy"), OSError("busy")])
+
+    def refuse() -> list[Any]:
+        error = next(answers, None)
+        if error is not None:
+            raise error
+        return runs()
+
+    monkeypatch.setattr(found, "_runs", refuse)
+    write_run(home, "train", config={"out": str(tmp_path)}, running=True)
+    found.expect({str(tmp_path)})
+    until(lambda: found._known.get(str(tmp_path)) == "train")

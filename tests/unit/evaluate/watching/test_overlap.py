@@ -1,0 +1,108 @@
+"""Two watches of one home, one inside of the other: a checkpoint is evaluated by one of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from paddock.evaluate.ledger.entry import SKIPPED
+from paddock.evaluate.watching.upkeep import me
+from paddock.evaluate.watching.watch import Watching
+from paddock.queue.directory import DirectoryQueue
+from paddock.record.layout import Home
+from tests.unit.evaluate.watching.test_watch import rounds, save, tasks, watcher
+
+
+def reasons(watching: Watching) -> list[str]:
+    results = (watching.ledger.result(key) for key in watching.ledger.known()[0])
+    return [result.reason for result in results if result is not None and result.state == SKIPPED]
+
+
+def test_whoever_is_first_evaluates_and_the_other_says_so(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    (out / "run").mkdir()
+    outer, inner = watcher(home, queue, out), watcher(home, queue, out / "run")
+    rounds(outer)
+    rounds(inner)
+    save(out / "run" / "step=1.pt")
+    rounds(outer, 3)
+    rounds(inner, 3)
+    save(out / "run" / "step=2.pt")
+    rounds(inner, 3)
+    rounds(outer, 3)
+    assert tasks(queue) == ["acc step=1.pt", "acc step=2.pt"]
+    assert reasons(inner) == [f"the watch of {out} evaluates it"]
+    assert reasons(outer) == [f"the watch of {out / 'run'} evaluates it"]
+
+
+def test_one_that_begins_later_evaluates_nothing_again_also_when_it_is_the_outer(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    inner = watcher(home, queue, out / "run", existing=True)
+    save(out / "run" / "step=1.pt")
+    rounds(inner, 3)
+    save(out / "step=1.pt")
+    rounds(watcher(home, queue, out, existing=True), 3)
+    assert tasks(queue) == ["acc step=1.pt"] * 2  # one of the inner, and the outer's own
+
+
+def test_another_evaluator_or_another_home_is_not_concerned(
+    home: Home, queue: DirectoryQueue, out: Path, tmp_path: Path
+) -> None:
+    watchers = [watcher(home, queue, out, "acc"), watcher(home, queue, out / "run", "loss")]
+    elsewhere = Home(tmp_path / "elsewhere")
+    elsewhere.prepare()
+    watchers.append(watcher(elsewhere, queue, out, "bleu"))
+    (out / "run").mkdir()
+    for one in watchers:
+        rounds(one)
+    save(out / "run" / "step=1.pt")
+    for one in watchers:
+        rounds(one, 3)
+    assert tasks(queue) == ["acc step=1.pt", "bleu step=1.pt", "loss step=1.pt"]
+
+
+def test_one_that_was_claimed_by_the_dead_is_evaluated_by_the_other(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    (out / "run").mkdir()
+    outer, inner = watcher(home, queue, out), watcher(home, queue, out / "run")
+    rounds(outer)
+    rounds(inner)
+    save(out / "run" / "step=1.pt")
+    child = os.fork()
+    if child == 0:  # it dies between its claim and its entry
+        inner._entering.by = me()
+        inner.ledger.put_all = lambda findings: os._exit(0)  # type: ignore[method-assign]
+        rounds(inner, 3)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(os.listdir(home.path / "watches" / ".claims")) == 1
+    rounds(outer, 3)
+    assert tasks(queue) == ["acc step=1.pt"]
+
+
+def test_two_processes_that_race_evaluate_each_once_also_while_one_of_them_begins(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    for training in range(3):
+        run = out / f"run{training}"  # nobody watches it yet
+        run.mkdir()
+        children = [_race(home, queue, out, 0.0), _race(home, queue, run, 0.02 * training)]
+        for step in range(20):
+            save(run / f"step={step}.pt")
+            time.sleep(0.003)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    assert tasks(queue) == sorted(f"acc step={step}.pt" for step in range(20) for _ in range(3))
+
+
+def _race(home: Home, queue: DirectoryQueue, where: Path, pause: float) -> int:
+    child = os.fork()
+    if child == 0:
+        time.sleep(pause)
+        watching = watcher(home, queue, where, existing=True)
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            watching.look()
+        os._exit(0)
+    return child
