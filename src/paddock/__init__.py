@@ -11,6 +11,7 @@ Names are loaded when they are first used, so that `import paddock` costs a trai
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from paddock.version import __version__
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from paddock.compare.table import run_view, runs
     from paddock.errors import CommError, Error, PaddockError, UsageError
     from paddock.evaluate.checkpoints import checkpoints
+    from paddock.evaluate.completeness.marker import checkpoint_done
     from paddock.evaluate.handle import watch
-    from paddock.evaluate.marker import checkpoint_done
     from paddock.queue.submission import submit
     from paddock.track import media as data_types
     from paddock.track import plot
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
         use_model,
     )
     from paddock.track.artifact import Artifact
+    from paddock.track.asking import ask
+    from paddock.track.bar import tqdm
     from paddock.track.media import Audio, Histogram, Html, Image, Molecule, Object3D, Plotly, Table, Video
     from paddock.track.run import Run
     from paddock.track.settable import Settable, Summary
@@ -91,6 +94,7 @@ __all__ = [
     "Video",
     "__version__",
     "alert",
+    "ask",
     "checkpoint_done",
     "checkpoints",
     "config",
@@ -124,6 +128,7 @@ __all__ = [
     "termerror",
     "termlog",
     "termwarn",
+    "tqdm",
     "unwatch",
     "use_artifact",
     "use_model",
@@ -151,7 +156,8 @@ _HOMES = {
     "Table": "paddock.track.media",
     "UsageError": "paddock.errors",
     "Video": "paddock.track.media",
-    "checkpoint_done": "paddock.evaluate.marker",
+    "ask": "paddock.track.asking",
+    "checkpoint_done": "paddock.evaluate.completeness.marker",
     "checkpoints": "paddock.evaluate.checkpoints",
     "init": "paddock.track.start",
     "join": "paddock.track.shape",
@@ -171,6 +177,7 @@ _MODULES = {  # public names that are modules
     "data_types": "paddock.track.media",
     "errors": "paddock.errors",
     "plot": "paddock.track.plot",
+    "tqdm": "paddock.tqdm",
 }
 _OF_THE_RUN = ("config", "run", "summary")
 
@@ -194,3 +201,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return list(__all__)
+
+
+if "PADDOCK_RUN_LOGGING" in os.environ:  # a child of a run that keeps its log lines: it keeps its own, too
+    import paddock.track.joining
+if "PADDOCK_RUN_OWNER" in os.environ and os.environ.get("PADDOCK_USAGE") == "true":  # and one whose usage is sampled
+    import paddock.track.usage  # noqa: F401

@@ -2,7 +2,8 @@
 
 PaddockError                 1
 ├── UsageError               2   the call or the command line is wrong
-│   └── QueryError           2   a filter cannot be read
+│   ├── QueryError           2   a filter cannot be read
+│   └── TooLarge             2   more was sent than is taken
 ├── NotFound                 3
 │   ├── RunNotFound          3
 │   └── MetricNotFound       3
@@ -14,6 +15,7 @@ PaddockError                 1
 ├── Refused                  9   not confirmed, or not safe
 ├── TaskFailed              10   a task that was waited for did not succeed
 ├── TimedOut                11   what was waited for has not happened yet
+├── Unreachable             12   a server does not answer
 └── CommError                1   never raised: wandb's, for scripts that catch it
 
 The number is the exit code of the command line. Each message says what is wrong and what to do about it.
@@ -44,6 +46,10 @@ class UsageError(PaddockError):
 
 class QueryError(UsageError):
     """The filter cannot be read."""
+
+
+class TooLarge(UsageError):
+    """More was sent than is taken."""
 
 
 class NotFound(PaddockError):
@@ -114,6 +120,12 @@ class TimedOut(PaddockError):
     """It has not happened yet."""
 
     exit_code = 11
+
+
+class Unreachable(PaddockError):
+    """A server does not answer."""
+
+    exit_code = 12
 
 
 class CommError(PaddockError):

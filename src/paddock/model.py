@@ -40,6 +40,55 @@ class Writer(msgspec.Struct, frozen=True):
     dropped: dict[str, int] = {}
 
 
+class Progress(msgspec.Struct, frozen=True, gc=False):
+    """How far a piece of work has come, over all processes that do a part of it."""
+
+    id: str
+    msg: tuple[str, ...]
+    done: int | float
+    total: int | float | None
+    unit: str | None
+    state: str  # running, done, failed; lost when who did it is gone
+    fraction: float | None  # of the total; never 1 for what has failed or is lost
+    rate: float | None  # units a second
+    eta: float | None  # seconds left, at that rate
+    started: float
+    seen: float  # when something was last heard of it
+    writers: tuple[str, ...] = ()
+
+
+class LogLine(msgspec.Struct, frozen=True, gc=False):
+    """One call of the `logging` module in one process of a run."""
+
+    t: float
+    level: int
+    logger: str
+    text: str
+    where: str = ""  # file:line
+    thread: str = ""  # unless it is the main one
+    trace: str = ""  # of the exception that it reports
+    writer: str = ""
+    host: str = ""
+    pid: int = 0
+    rank: int | None = None
+    offset: int = 0  # of the line in the writer's file
+
+
+class Question(msgspec.Struct, frozen=True, gc=False):
+    """What a process asks a person, and waits for."""
+
+    id: str
+    run: str
+    prompt: str
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    secret: bool = False
+    asked: float = 0.0
+    until: float | None = None  # then the default holds
+    writer: str = ""
+    host: str = ""
+
+
 class RunRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A run as the catalog knows it."""
 
@@ -73,6 +122,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     star: bool = False
     bug: bool = False
     alerts: int = 0
+    progress: Progress | None = None  # the outermost work under way, else the last that ended
     damaged: int = 0  # journal lines that could not be read
     dropped: int = 0  # values that could not be recorded, as counted by the writers
     path: str = ""  # as text; bytes that are no text are written out, so open home.run(id).path instead

@@ -36,6 +36,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("pending_bytes", 16 << 20, int, "memory for records while the disk refuses them"),
     Setting("capture_code", True, bool, "keep a snapshot of the code, the git commit and its diff"),
     Setting("capture_output", True, bool, "keep what Python prints to stdout and stderr"),
+    Setting("capture_logging", False, bool, "keep what the logging module is given, as lines of the run"),
+    Setting("log_level", "INFO", str, "from which level on, where nobody has set up the root logger"),
+    Setting("forward_exception", True, bool, "keep uncaught exceptions of threads and children as lines, too"),
     Setting("capture_environment", True, bool, "keep packages and the redacted environment variables"),
     Setting("capture_signals", True, bool, "record SIGTERM and SIGHUP as the exit reason before they end the process"),
     Setting("capture_seconds", 5.0, float, "how long init() waits for the code snapshot before it goes on without"),
@@ -45,6 +48,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("lease_beat_seconds", 10.0, float, "how often a worker shows that it lives"),
     Setting("lease_fence_seconds", 120.0, float, "a worker that could not show it for so long ends its own tasks"),
     Setting("lease_reclaim_seconds", 300.0, float, "others take the tasks of a worker on another host after so long"),
+    Setting("server", "", str, "the address of a server that runs are sent to; none: they stay here"),
+    Setting("server_ca", "", str, "a file of certificates (PEM) that the server's is checked by; else the system's"),
+    Setting("ship_seconds", 10.0, float, "how long finish() waits for the server to have everything"),
+    Setting("usage", False, bool, "sample what each process uses, for Usage.checkpoint() and `paddock usage`"),
+    Setting("usage_seconds", 1.0, float, "how often that is sampled"),
+    Setting("worker_usage_seconds", 10.0, float, "how often a worker samples its host and its tasks; 0 is never"),
     Setting("code_files", 20_000, int, "a code snapshot keeps at most this many files"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -109,6 +118,15 @@ def tables(name: str, start: Path | None = None) -> tuple[list[dict[str, Any]], 
     if found is not None and not (isinstance(found, list) and all(isinstance(one, dict) for one in found)):
         raise UsageError(f"{path} has {name!r}, but not as an array of tables.", hint=f"Write [[{name}]].")
     return (found, str(path)) if found is not None else ([], "")
+
+
+def one_or_many(name: str, start: Path | None = None) -> tuple[list[dict[str, Any]], str]:
+    """What may be a table, or an array of them."""
+    path = settings_file(start)
+    if path is not None and isinstance(_read(path).get(name), list):
+        return tables(name, start)
+    found, where = table(name, start)
+    return ([found], where) if where else ([], "")
 
 
 def _read(path: Path) -> dict[str, Any]:

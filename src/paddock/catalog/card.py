@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 
 from paddock import wire
+from paddock.catalog import progress
 from paddock.catalog.registers import Registers
 from paddock.catalog.state import Verdict
 from paddock.catalog.writer import MAIN, SUPERVISOR, Seen, seconds
 from paddock.files import read_from
-from paddock.model import LOST, MetricStat, RunRow
+from paddock.model import LOST, MetricStat, Progress, RunRow
 
 _unpack_all = wire.unpacker(list[RunRow]).decode
 
@@ -40,6 +41,7 @@ def build(
     facts: dict[str, Any],
     registers: Registers,
     metrics: dict[str, MetricStat],
+    bar: Progress | None,
     writers: Iterable[Seen],
     born: float,
     whole: bool,
@@ -54,6 +56,7 @@ def build(
     created = seconds(facts.get("created"))
     name, note = registers.words.get("name"), registers.words.get("note")
     readings = _readings(metrics, registers)
+    began = min((w.started for w in known if w.started and w.role in (MAIN, SUPERVISOR)), default=None)
     return RunRow(
         id=run_id,
         name=_text(name[1] if name else facts.get("name")) or run_id,
@@ -65,7 +68,7 @@ def build(
         state="",
         reason="; ".join(_troubles(known, whole)),
         created=min(starts, default=born) if created is None else created,
-        started=min((w.started for w in known if w.started and w.role in (MAIN, SUPERVISOR)), default=None),
+        started=began,
         seen=max((w.seen for w in known), default=0.0),
         attempts=max((w.attempt for w in known if w.role in (MAIN, SUPERVISOR)), default=1),
         config=_part(facts, "config") | {key: value for key, (_, value) in registers.config.items()},
@@ -83,6 +86,7 @@ def build(
         star=bool(registers.words.get("star", (0, False))[1]),
         bug=bool(registers.words.get("bug", (0, False))[1]),
         alerts=registers.alerts,
+        progress=bar or _by_info(registers, began, known),
         damaged=sum(w.damaged for w in known),
         dropped=min(sum(sum(w.dropped.values()) for w in known), 2**63 - 1),
         path=wire.text(path),
@@ -106,9 +110,20 @@ def unreadable(run_id: str, path: str, born: float, error: Exception) -> RunRow:
 def with_state(row: RunRow, verdict: Verdict, torn: int) -> RunRow:
     """The row as it is now. A torn last line is damage only when nobody is left to complete it."""
     reason = "; ".join(filter(None, (row.reason, verdict.reason)))
+    bar = row.progress if row.progress is None else progress.over(row.progress, verdict.state)
     return msgspec.structs.replace(
-        row, state=verdict.state, reason=reason, ended=verdict.ended, damaged=row.damaged + torn
+        row, state=verdict.state, reason=reason, ended=verdict.ended, damaged=row.damaged + torn, progress=bar
     )
+
+
+def _by_info(registers: Registers, began: float | None, writers: list[Seen]) -> Progress | None:
+    info = {key: value for key, (_, value) in registers.info.items()}
+    if progress.INFO not in info and isinstance(state := info.get("state"), dict):
+        info[progress.INFO] = state.get("progress")
+    if info.get(progress.INFO) is None:
+        return None
+    (_, said), _ = registers.info.get(progress.INFO) or registers.info["state"]
+    return progress.by_info(info[progress.INFO], began, said, [w.name for w in writers if w.role == MAIN])
 
 
 def _troubles(writers: list[Seen], whole: bool) -> Iterator[str]:

@@ -6,21 +6,40 @@ import functools
 import shlex
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+import msgspec
+
 from paddock import wire
-from paddock.catalog import card, liveness, naming, place, query, refresh, series, state, tasks, verdict, writer
+from paddock.catalog import (
+    bars,
+    card,
+    liveness,
+    naming,
+    place,
+    progress,
+    query,
+    questions,
+    recent,
+    refresh,
+    series,
+    state,
+    tasks,
+    verdict,
+    writer,
+)
 from paddock.catalog.collector import without_collector
+from paddock.catalog.recent import Step
 from paddock.catalog.refresh import Refreshed
 from paddock.catalog.series import Batch
 from paddock.catalog.store import Store
 from paddock.catalog.writer import Seen
 from paddock.errors import Ambiguous, RunNotFound
-from paddock.model import RunRow, Series, Writer
+from paddock.model import RUNNING, Progress, Question, RunRow, Series, Writer
 from paddock.record.layout import Home
 from paddock.settings import Settings
 from paddock.settings import load as load_settings
@@ -28,6 +47,8 @@ from paddock.settings import load as load_settings
 P = ParamSpec("P")
 T = TypeVar("T")
 _Method = Callable[Concatenate["Catalog", P], T]
+_ROWS = "SELECT r.key, r.settled, c.card FROM runs AS r JOIN cards AS c ON c.run = r.key"
+_WRITERS = "SELECT run, state FROM writers WHERE run = (SELECT key FROM runs WHERE id = ?)"
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -88,21 +109,59 @@ class Catalog:
         """Read what is new in the runs and the queues."""
         now = self._now()
         # The queues first: a task that starts between the two is then seen twice, not missed.
-        tasks.refresh(self._store.db, self.home, now.wall)
+        moved = tasks.refresh(self._store.db, self.home, now.wall)
         found = refresh.refresh(self._store.db, self.home, now)
         self.unreadable = found.unreadable
-        return found
+        return found._replace(tasks=moved)
+
+    @_sturdy
+    def recent_steps(self, run_ids: Iterable[str]) -> dict[str, list[Step]]:
+        """The last steps of each run's last attempt, and when they were logged."""
+        return recent.steps(self._store.db, list(run_ids))
+
+    @_sturdy
+    def records_after(self, run_ids: Iterable[str], after: int, kinds: Sequence[str]) -> recent.Later:
+        """What these runs recorded since the place that an earlier answer named; 0 is the beginning."""
+        return recent.records(self._store.db, list(run_ids), after, kinds)
 
     @_sturdy
     def runs(self) -> list[RunRow]:
         """Every run, newest first, with its state at this moment."""
         waiting = tasks.waiting(self._store.db)
-        every = "SELECT r.key, r.settled, c.card FROM runs AS r JOIN cards AS c ON c.run = r.key"
-        rows = [tasks.shown(row, waiting.pop(row.id, None)) if waiting else row for row in self._rows(every, ())]
+        rows = [tasks.shown(row, waiting.pop(row.id, None)) if waiting else row for row in self._rows(_ROWS, ())]
         if waiting:
             rows += [task.row for task in waiting.values()]
             rows.sort(key=attrgetter("created", "id"), reverse=True)
         return rows
+
+    @_sturdy
+    def refresh_some(self, run_ids: Collection[str]) -> Refreshed:
+        """The same for these runs alone, and without the queues."""
+        return refresh.refresh(self._store.db, self.home, self._now(), run_ids)
+
+    @_sturdy
+    def some_runs(self, run_ids: Iterable[str]) -> list[RunRow]:
+        """Those of these runs that have a directory, newest first, as if no task waited in a queue: see `waiting`."""
+        return self._rows(
+            "SELECT r.key, r.settled, c.card FROM json_each(?) AS wanted JOIN runs AS r ON r.id = wanted.value"
+            " JOIN cards AS c ON c.run = r.key",
+            (wire.dumps(list(run_ids)).decode(),),
+        )
+
+    @_sturdy
+    def waiting(self) -> dict[str, tasks.Waiting]:
+        """What waits in the queues, by the id of its run."""
+        return tasks.waiting(self._store.db)
+
+    @_sturdy
+    def unsettled(self) -> list[str]:
+        """The runs whose state may change although nothing is written."""
+        return [row[0] for row in self._store.db.execute("SELECT id FROM runs WHERE settled = 0")]
+
+    @_sturdy
+    def version(self) -> tuple[int, int]:
+        """Another one when somebody else has changed the index, or it is another index."""
+        return id(self._store.db), self._store.db.execute("PRAGMA data_version").fetchone()[0]
 
     @_sturdy
     def run(self, name: str) -> RunRow:
@@ -152,11 +211,28 @@ class Catalog:
                 damaged=seen.damaged + verdict.torn_lines([seen], now),
                 dropped=seen.dropped,
             )
-            for seen in self._seen(
-                "SELECT run, state FROM writers WHERE run = (SELECT key FROM runs WHERE id = ?)", run_id
-            )
+            for seen in self._seen(_WRITERS, run_id)
         ]
         return sorted(found, key=lambda w: (w.started, w.attempt, w.name))
+
+    @_sturdy
+    def progress(self, run_id: str, ended: int = 20) -> list[Progress]:
+        """What the run works on, in the order it was begun, and the last few things that are over. Where it only said
+        how far it is (`log_info`), that."""
+        living = _living(self._seen(_WRITERS, run_id), self._now())
+        found = bars.of_run(self._store.db, run_id, ended, living)
+        if found:
+            return found
+        row = next(iter(self._rows(f"{_ROWS} WHERE r.id = ?", (run_id,))), None)
+        return [row.progress] if row is not None and row.progress is not None else []
+
+    @_sturdy
+    def questions(self, run_id: str | None = None) -> list[Question]:
+        """What processes ask and wait for at this moment, the oldest first."""
+        found = questions.unanswered(self._store.db, run_id)
+        seen = {asked.writer: self._seen(_WRITERS, asked.run) for asked in found}
+        living = {name: _living(writers, self._now()) for name, writers in seen.items()}
+        return [asked for asked in found if asked.writer in living[asked.writer]]
 
     @_sturdy
     def series(
@@ -164,6 +240,13 @@ class Catalog:
     ) -> dict[str, Series]:
         """One metric of many runs by step; runs that never logged it are left out."""
         return series.series(self._store.db, list(run_ids), metric, rank, tags)
+
+    @_sturdy
+    def new_points(
+        self, run_id: str, metric: str, seen: Mapping[int, int], tags: Mapping[str, Any] | None = None
+    ) -> tuple[Series | None, dict[int, int]]:
+        """The points of a metric as they were written since `seen`, and what is seen then; {} is before all."""
+        return series.new_points(self._store.db, run_id, metric, seen, tags)
 
     def points(self, run_ids: Iterable[str], metric: str | None = None) -> Iterator[Batch]:
         """Every point as it was written, in batches of columns."""
@@ -225,11 +308,18 @@ class Catalog:
             for key, i in running.items():
                 judged = verdict.verdict(writers[key], now, rows[i].created)
                 rows[i] = card.with_state(rows[i], judged, verdict.torn_lines(writers[key], now))
+                if (bar := rows[i].progress) is not None and bar.state == RUNNING:
+                    living = _living([seen for seen in writers[key] if seen.name in bar.writers], now)
+                    rows[i] = msgspec.structs.replace(rows[i], progress=progress.without(bar, living))
         rows.sort(key=attrgetter("created", "id"), reverse=True)
         return rows
 
     def _seen(self, select: str, *params: Any) -> list[Seen]:
         return [writer.unpack(blob) for _, blob in self._store.db.execute(select, params)]
+
+
+def _living(writers: Iterable[Seen], now: liveness.Here) -> set[str]:
+    return {seen.name for seen in writers if liveness.alive(seen, now)}
 
 
 def _candidate(row: RunRow) -> str:

@@ -12,8 +12,9 @@ from zlib import crc32
 
 from paddock import wire
 from paddock.catalog import card, registers, sameness, writer
+from paddock.catalog.bars import Bars
 from paddock.catalog.blocks import Table, Tail, shifted, tabulate
-from paddock.catalog.liveness import Here, alive, final, note_gone, note_size, silence
+from paddock.catalog.liveness import Here, final, look_at, note_gone, note_size
 from paddock.catalog.metrics import Entry, Metrics, tags_text
 from paddock.catalog.packing import pack
 from paddock.catalog.piece import PIECE_BYTES, Piece
@@ -21,11 +22,11 @@ from paddock.catalog.registers import Registers
 from paddock.catalog.verdict import torn_lines, verdict
 from paddock.catalog.writer import HEAD_BYTES, Seen, fits, seconds
 from paddock.model import RUNNING
+from paddock.record import shipped
 from paddock.record.scan import JournalFile, Rows, journal_files, parse
 
 TRUSTED_AGE = 2.0  # seconds: a directory changed later than that may change again without a new mtime
 OPEN, CLOSED, QUIET = 0, 1, 2  # may change at any time; will not change; was not heard of for hours
-_BACK_OFF_AFTER, _BACK_OFF_MOST = 3600.0, 600.0  # seconds
 
 
 class Counts:
@@ -55,9 +56,11 @@ class RunIngest:
         self.facts: dict[str, Any] = {}
         self.facts_whole = True
         self.registers = Registers()
+        self._gone: frozenset[str] = frozenset()
         self.writers: dict[str, tuple[int, Seen]] = {}
         self.stored: dict[str, bytes] = {}
         self.metrics: Metrics | None = None
+        self.bars: Bars | None = None
         self.tails: dict[tuple[int, int], tuple[Tail, list[Entry]]] = {}
 
     def run(self, budget: int) -> tuple[int, bool]:
@@ -74,6 +77,7 @@ class RunIngest:
         self._load()
         self._load_facts()
         self._find_replaced(files)
+        self._gone = shipped.gone(self.path)
         read, more = 0, False
         while True:
             try:
@@ -146,9 +150,11 @@ class RunIngest:
             "DELETE FROM blocks WHERE writer IN (SELECT key FROM writers WHERE run = ?)",
             "DELETE FROM metrics WHERE run = ?",
             "DELETE FROM records WHERE run = ?",
+            "DELETE FROM progress WHERE run = ?",
         ):
             self.db.execute(statement, (self.key,))
         self.registers, self.metrics, self.tails = Registers(), None, {}
+        self.bars = None
         for _, seen in self.writers.values():
             seen.offset = seen.checksum = seen.head = seen.torn = seen.lines = seen.rows = seen.damaged = 0
             seen.undeclared, seen.dropped, seen.end, seen.exits, seen.whole = [], {}, None, [], False
@@ -160,7 +166,7 @@ class RunIngest:
             ).lastrowid
             self.writers[file.writer] = found or 0, Seen(file.writer)
         key, seen = self.writers[file.writer]
-        seen.inode, seen.packed = file.inode, file.packed
+        seen.inode, seen.packed, seen.gone = file.inode, file.packed, file.writer in self._gone
         if seen.whole and file.size == seen.size:
             note_size(seen, seen.size, self.now)  # says something new only after a boot of ours
             return 0
@@ -255,6 +261,9 @@ class RunIngest:
                 seen.end = record
             elif kind == "exit":
                 seen.exits.append(record)
+            elif kind == "progress":
+                self.bars = self.bars or Bars(self.db, self.key, self.fresh)
+                self.bars.take(key, seen.name, record)
             if kind in registers.FOLDED or kind in ("metric", "tag", "name", "note", "star", "bug", "code", "alert"):
                 self.registers.take(record, seen)
             if kind not in registers.FOLDED:
@@ -333,6 +342,8 @@ class RunIngest:
             tail.flush()
         metrics = self.metrics or Metrics(self.db, self.key, self.fresh)
         metrics.save()
+        bars = self.bars or Bars(self.db, self.key, self.fresh)
+        bars.save()
         for name, (_, seen) in self.writers.items():
             note_gone(seen, files[name].path, self.now)
         states = [(pack(seen), key, name) for name, (key, seen) in self.writers.items()]
@@ -347,6 +358,7 @@ class RunIngest:
             self.facts,
             self.registers,
             metrics.stats(),
+            bars.main(),
             writers,
             mtime / 1e9,
             self.facts_whole,
@@ -369,14 +381,6 @@ class RunIngest:
             "UPDATE runs SET name = ?, created = ?, journals = ?, facts = ?, settled = ?, look_at = ? WHERE key = ?",
             (row.name, row.created, trusted, mark, settled, again, self.key),
         )
-
-
-def look_at(writers: list[Seen], now: Here) -> float:
-    """When a run should be looked at again that nothing has been heard of for hours; 0 for any other."""
-    if any(alive(seen, now) for seen in writers):
-        return 0.0
-    quiet = min((silence(seen, now) for seen in writers if not final(seen, now)), default=0.0)
-    return now.wall + min(quiet / 60, _BACK_OFF_MOST) if quiet > _BACK_OFF_AFTER else 0.0
 
 
 def facts_mark(path: str) -> str:

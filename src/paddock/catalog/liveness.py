@@ -3,7 +3,8 @@
 On this host and since its last boot: its process exists, by pid and start time. Elsewhere: its journal was seen to
 grow within `lost_seconds` of our own clock (a living writer beats every few seconds). Only a journal that nobody has
 looked at for long is judged by the time that it carries itself. A copy of a journal is judged like one from elsewhere:
-its process may live, but writes to the original. In a run of another name it shows no life at all.
+its process may live, but writes to the original. In a run of another name it shows no life at all; nor does one that a
+server got from where its process was known to have ended, however much of it still comes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from paddock.catalog.writer import Seen
 from paddock.record.process import boot_id, exists, oom_kills
 
 _GRACE = 5.0  # seconds that another host's clock may be off before its silence is believed at first sight
+_BACK_OFF_AFTER, _BACK_OFF_MOST = 3600.0, 600.0  # seconds
 _DENSE = 3.0  # looks at most this many times lost_seconds apart count as watching
 
 
@@ -38,7 +40,7 @@ def here(lost_seconds: float) -> Here:
 
 
 def alive(seen: Seen, now: Here) -> bool:
-    if seen.over or seen.origin:
+    if seen.over or seen.origin or seen.gone:
         return False
     if judged_by_process(seen, now):
         return seen.boot == now.boot and exists(seen.pid, seen.start)
@@ -106,6 +108,14 @@ def silence(seen: Seen, now: Here) -> float:
     """For how long it has shown nothing, as well as we know."""
     watched = now.clock - seen.changed if seen.clock == now.boot else 0.0
     return max(watched, now.wall - seen.seen if seen.stale else 0.0)
+
+
+def look_at(writers: list[Seen], now: Here) -> float:
+    """When a run should be looked at again that nothing has been heard of for hours; 0 for any other."""
+    if any(alive(seen, now) for seen in writers):
+        return 0.0
+    quiet = min((silence(seen, now) for seen in writers if not final(seen, now)), default=0.0)
+    return now.wall + min(quiet / 60, _BACK_OFF_MOST) if quiet > _BACK_OFF_AFTER else 0.0
 
 
 def judged_by_process(seen: Seen, now: Here) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from paddock import wire
 from paddock.catalog import card, writer
 from paddock.catalog.collector import without_collector
-from paddock.catalog.ingest import CLOSED, QUIET, Counts, RunIngest, facts_mark, look_at
-from paddock.catalog.liveness import Here, alive, final, judged_by_process
+from paddock.catalog.ingest import CLOSED, QUIET, Counts, RunIngest, facts_mark
+from paddock.catalog.liveness import Here, alive, final, judged_by_process, look_at
 from paddock.catalog.packing import pack
 from paddock.catalog.readers import Pieces, in_turn
 from paddock.catalog.registers import Registers
@@ -43,6 +44,8 @@ class Refreshed(NamedTuple):
     damaged: int = 0
     foreign: int = 0  # things in runs/ that are no runs
     unreadable: tuple[str, ...] = ()  # runs that others keep to themselves
+    touched: frozenset[str] = frozenset()  # ids of those that are new, changed or removed
+    tasks: bool = False  # something is different in the queues
 
 
 class Listing(NamedTuple):
@@ -60,9 +63,12 @@ class Known(NamedTuple):
 
 
 @without_collector()
-def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
-    listing = list_runs(home)
-    resting: dict[str, int] = dict(db.execute(f"SELECT id, journals FROM runs WHERE {_RESTS}", {"now": now.wall}))
+def refresh(db: sqlite3.Connection, home: Home, now: Here, only: Collection[str] | None = None) -> Refreshed:
+    """With `only` just these runs are looked at: who says so knows that nothing happened to the others."""
+    listing = list_runs(home) if only is None else _listed(home, only)
+    resting: dict[str, int] = {}
+    if only is None:
+        resting = dict(db.execute(f"SELECT id, journals FROM runs WHERE {_RESTS}", {"now": now.wall}))
     moved = [run_id for run_id, mtime in listing.runs.items() if resting.get(run_id) != mtime]
     rows = db.execute(
         f"SELECT id, key, journals, facts, settled, look_at FROM runs WHERE NOT ({_RESTS})"
@@ -71,7 +77,7 @@ def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
     )
     known = {row[0]: Known._make(row[1:]) for row in rows}
     changed = _changed(db, home, [(run_id, listing.runs[run_id]) for run_id in moved], known, now)
-    removed = [run_id for run_id in (resting | known) if run_id not in listing.runs]
+    removed = [run_id for run_id in (resting | known) if run_id not in listing.runs] if only is None else []
     counts = Counts()
     if changed or removed:
         _write(db, home, changed, removed, now, counts)
@@ -84,6 +90,7 @@ def refresh(db: sqlite3.Connection, home: Home, now: Here) -> Refreshed:
         damaged=counts.damaged,
         foreign=listing.foreign,
         unreadable=(*listing.unreadable, *sorted(counts.unreadable)),
+        touched=frozenset((*counts.new, *counts.changed, *changed, *removed)),
     )
 
 
@@ -116,6 +123,14 @@ def list_runs(home: Home) -> Listing:
             else:
                 foreign += 1
     return Listing(found, foreign, tuple(unreadable))
+
+
+def _listed(home: Home, run_ids: Collection[str]) -> Listing:
+    found = {}
+    for run_id in run_ids:
+        with contextlib.suppress(OSError):
+            found[run_id] = os.stat(f"{home.runs}/{run_id}/journal").st_mtime_ns
+    return Listing(found)
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:
@@ -281,6 +296,7 @@ def remove(db: sqlite3.Connection, run_id: str) -> None:
         "DELETE FROM blocks WHERE writer IN (SELECT key FROM writers WHERE run = ?)",
         "DELETE FROM metrics WHERE run = ?",
         "DELETE FROM records WHERE run = ?",
+        "DELETE FROM progress WHERE run = ?",
         "DELETE FROM writers WHERE run = ?",
         "DELETE FROM cards WHERE run = ?",
         "DELETE FROM runs WHERE key = ?",

@@ -13,8 +13,9 @@ import msgspec
 from paddock import wire
 from paddock.catalog.writer import ANNOTATION, Seen, moment
 
-# Not kept one by one: they are folded into the card, the columns or the writer.
-FOLDED = frozenset({"open", "columns", "beat", "dropped", "config", "summary", "info"})
+# Not kept one by one: they are folded into the card, the columns or the writer; or there are too many of them, and who
+# wants usage reads the journals.
+FOLDED = frozenset({"open", "columns", "beat", "dropped", "config", "summary", "info", "progress", "usage"})
 
 When = tuple[int, float]  # attempt, time: a later attempt is later, also when the clock was set back
 Register = tuple[When, Any]

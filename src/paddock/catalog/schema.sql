@@ -89,6 +89,20 @@ CREATE TABLE records (
 );
 CREATE INDEX records_run ON records (run);
 
+CREATE INDEX records_questions ON records (kind) WHERE kind IN ('ask', 'answer', 'answered');
+
+-- What each process said last of each piece of work it has a share in.
+CREATE TABLE progress (
+    run INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    writer INTEGER NOT NULL,
+    open INTEGER NOT NULL,      -- 0: the work is over
+    seen REAL NOT NULL,
+    state BLOB NOT NULL,        -- the packed progress.Share
+    PRIMARY KEY (run, id, writer)
+) WITHOUT ROWID;
+CREATE INDEX progress_open ON progress (run, open, seen);
+
 -- Tasks that wait in the home's queues, or failed there.
 CREATE TABLE tasks (
     queue TEXT NOT NULL,

@@ -83,6 +83,40 @@ def series(
     return found
 
 
+def new_points(
+    db: sqlite3.Connection, run_id: str, metric: str, seen: Mapping[int, int], tags: Mapping[str, Any] | None = None
+) -> tuple[Series | None, dict[int, int]]:
+    """What was written since, in the order of writing. `seen` are how many rows of each block were: a block only ever
+    grows, so of a long series no more is read than its last blocks."""
+    rows = db.execute(
+        "SELECT m.key, r.id, m.tags, m.rank FROM runs AS r JOIN metrics AS m ON m.run = r.key AND m.metric = ?"
+        " WHERE r.id = ? AND m.count > 0",
+        (metric, run_id),
+    )
+    entry = _choose([_Wanted(*row) for row in rows], metric, None, tags)
+    if entry is None:
+        return None, {}
+    sizes: dict[int, int] = dict(
+        db.execute(
+            "SELECT b.key, b.n FROM chunks AS c CROSS JOIN blocks AS b ON b.key = c.block WHERE c.metric = ?",
+            (entry.key,),
+        ).fetchall()
+    )
+    grown = [block for block, n in sizes.items() if n > seen.get(block, 0)]
+    steps, times, values = array("q"), array("d"), array("d")
+    for block in sorted(grown):
+        row = db.execute(
+            "SELECT b.steps, b.times, c.kind, c.data FROM blocks AS b JOIN chunks AS c ON c.block = b.key"
+            " WHERE b.key = ? AND c.metric = ?",
+            (block, entry.key),
+        ).fetchone()
+        start = seen.get(block, 0)
+        steps += array("q", row[0])[start:]
+        times += array("d", row[1])[start:]
+        values += array("d", array(row[2], row[3])[start:])
+    return Series(entry.run, metric, steps, values, times, _tags(entry.tags)), sizes
+
+
 def _choose(offered: list[_Wanted], metric: str, rank: int | None, tags: Mapping[str, Any] | None) -> _Wanted | None:
     if rank is not None:
         offered = [entry for entry in offered if entry.rank == rank]

@@ -36,8 +36,8 @@ class Waiting(NamedTuple):
     row: RunRow
 
 
-def refresh(db: sqlite3.Connection, home: Home, now: float) -> None:
-    """Read what is new in the queues. Outside of a transaction."""
+def refresh(db: sqlite3.Connection, home: Home, now: float) -> bool:
+    """Read what is new in the queues; whether anything may be. Outside of a transaction."""
     here = {queue.name: queue for queue in queues(home)}
     known = {(name, state): mtime for name, state, mtime in db.execute("SELECT queue, state, mtime FROM queues")}
     gone = {name for name, _ in known} - set(here)
@@ -48,7 +48,7 @@ def refresh(db: sqlite3.Connection, home: Home, now: float) -> None:
         if (mtime := _mtime(queue, state)) != known.get((queue.name, state), 0)
     ]
     if not changed and not gone:
-        return
+        return False
     db.execute("BEGIN IMMEDIATE")
     try:
         for name in gone:
@@ -63,6 +63,7 @@ def refresh(db: sqlite3.Connection, home: Home, now: float) -> None:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+    return True
 
 
 def waiting(db: sqlite3.Connection) -> dict[str, Waiting]:
@@ -111,8 +112,8 @@ def _row(queue: DirectoryQueue, place: Place) -> RunRow | None:
         file = queue.read(place)
     except (Damaged, OSError):  # `paddock status` says what is wrong with it
         return None
-    facts = facts_of(file.task)
-    row = card.build(place.id, "", facts, Registers(), {}, [], file.task.submitted, True)
+    facts = wire.plain(facts_of(file.task)).value  # a command may hold bytes that are no text
+    row = card.build(place.id, "", facts, Registers(), {}, None, [], file.task.submitted, True)
     return msgspec.structs.replace(
         row,
         state=_SHOWN[place.state],
@@ -123,7 +124,7 @@ def _row(queue: DirectoryQueue, place: Place) -> RunRow | None:
 
 
 def _last_words(file: TaskFile) -> str:
-    return file.attempts[-1].exit if file.attempts else ""
+    return wire.text(file.attempts[-1].exit) if file.attempts else ""
 
 
 def _mtime(queue: DirectoryQueue, state: str) -> int:

@@ -57,6 +57,7 @@ class Seen(msgspec.Struct):
     missing: int = -1  # size of the file when its process was found gone
     missing_at: float = 0.0
     elsewhere: bool = False  # it grew although its process is not to be seen here: another pid namespace
+    gone: bool = False  # it came from elsewhere, where its process was known to have ended
     suspect: bool = False  # the kernel killed something for memory around its death
 
     @property

@@ -55,6 +55,8 @@ def run_field(run: RunRow, key: str, now: float | None = None) -> Any:
         return duration(run, now)
     if key == "age":
         return max(0.0, (time() if now is None else now) - run.created)
+    if key == "progress":
+        return run.progress.fraction if run.progress is not None else None
     return getattr(run, key)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import math
 import re
@@ -126,9 +127,14 @@ def width(text: str) -> int:
     """Columns on a terminal."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )
+    return sum(map(_columns, text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _columns(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me"):  # accents, and what chooses between the pictures of one emoji
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def cut_to(text: str, room: int) -> str:

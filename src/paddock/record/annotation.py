@@ -12,10 +12,11 @@ from paddock.record.layout import RunDirectory
 from paddock.version import __version__
 
 
-def annotate(directory: RunDirectory, record: dict[str, Any]) -> str:
+def annotate(directory: RunDirectory, record: dict[str, Any], *, private: bool = False) -> str:
     """Append `record` ({"k": "tag", ...}) to a new journal in the run; returns the writer's name.
 
-    On disk when this returns: a person who tags a run wants no second look whether it was kept.
+    On disk when this returns: a person who tags a run wants no second look whether it was kept. What is `private`
+    only its writer can read.
     """
     if not directory.path.is_dir():
         raise RunNotFound(f"There is no run at {directory.path}.")
@@ -34,7 +35,7 @@ def annotate(directory: RunDirectory, record: dict[str, Any]) -> str:
     }
     try:
         directory.journals.mkdir(exist_ok=True)
-        journal = Journal(directory.journals / f"{writer}.jsonl", header)
+        journal = Journal(directory.journals / f"{writer}.jsonl", header, mode=0o600 if private else 0o644)
     except OSError as error:
         raise _refused(directory, error.strerror or str(error)) from None
     try:

@@ -11,6 +11,7 @@ import os
 import socket
 import threading
 from collections import deque
+from functools import cache
 from pathlib import Path
 from time import time
 from typing import Any
@@ -49,24 +50,31 @@ class Columns:
 
 
 class Journal:
-    def __init__(self, path: Path, header: dict[str, Any], *, pending_bytes: int = 16 << 20) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path | str, header: dict[str, Any], *, pending_bytes: int = 16 << 20, mode: int = 0o644
+    ) -> None:
+        self._path = path
+        self.header = header
         self.lock = threading.RLock()  # re-entrant: a signal handler may log while this thread is logging
         self.started = time()
-        self.fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self.fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, mode)
         self.dirty = False
         self.waiting: deque[bytes] = deque()
         self.waiting_bytes = 0
         self.dropped = 0  # lines that memory could not hold while the disk refused
         self.refusal = ""  # why the disk refuses right now
-        self._pending_bytes = pending_bytes
+        self.pending_bytes = pending_bytes
         self.columns: dict[Any, Columns] = {}
         self._columns_made = 0
         inode = os.fstat(self.fd).st_ino
         self.append({"k": "open", "v": FORMAT, "t": round(self.started, 6), "inode": inode, **header})
 
-    def append(self, record: dict[str, Any]) -> None:
-        self.write(wire.record_line(record))
+    @property
+    def path(self) -> Path:
+        return Path(self._path)
+
+    def append(self, *records: dict[str, Any]) -> None:
+        self.write(b"".join(map(wire.record_line, records)))
 
     def append_now(self, record: dict[str, Any]) -> None:
         """Append a record that carries the time of its writing, in seconds since the epoch."""
@@ -174,7 +182,7 @@ class Journal:
         self.refusal = error.strerror or str(error)
 
     def _keep(self, line: bytes) -> None:
-        if self.waiting_bytes + len(line) > self._pending_bytes:
+        if self.waiting_bytes + len(line) > self.pending_bytes:
             self.dropped += 1
             return
         self.waiting.append(line)
@@ -183,5 +191,9 @@ class Journal:
 
 def writer_name() -> str:
     """Unique among all processes that ever write to a run, and telling to a person who lists the directory."""
-    host = "".join(c if c.isalnum() else "-" for c in socket.gethostname().split(".")[0])[:40] or "host"
-    return f"{host}-{os.getpid()}-{os.urandom(3).hex()}"
+    return f"{_host()}-{os.getpid()}-{os.urandom(3).hex()}"
+
+
+@cache
+def _host() -> str:
+    return "".join(c if c.isalnum() else "-" for c in socket.gethostname().split(".")[0])[:40] or "host"

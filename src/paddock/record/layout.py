@@ -51,6 +51,10 @@ class RunDirectory:
         return self.path / "output"
 
     @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
     def files(self) -> Path:
         return self.path / "files"
 
@@ -72,8 +76,16 @@ class Home:
         return self.path / "queues"
 
     @property
+    def hosts(self) -> Path:
+        return self.path / "hosts"
+
+    @property
     def trash(self) -> Path:
         return self.path / "trash"
+
+    @property
+    def server(self) -> Path:
+        return self.path / "server"
 
     def run(self, run_id: str) -> RunDirectory:
         return RunDirectory(self.runs / check_id(run_id))

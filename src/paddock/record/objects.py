@@ -92,21 +92,21 @@ def place(path: str, data: bytes) -> None:
         raise
 
 
-def sync_objects(home: Home, digests: Iterable[str]) -> None:
+def sync_objects(home: Home, digests: Iterable[str], *, strict: bool = False) -> None:
     """Bring objects to the disk. What the disk refuses here is found by its digest when it is read."""
     for digest in digests:
-        sync_path(object_path(home, digest))
+        sync_path(object_path(home, digest), strict=strict)
 
 
-def sync_all(home: Home, digests: list[str]) -> None:
+def sync_all(home: Home, digests: list[str], *, strict: bool = False) -> None:
     """The same for many, in one call where the system has one: a thread that wakes for each of 500 files takes the
     interpreter from the training each time (the slowest hundredth of log() calls: 87 us against 15)."""
-    if len(digests) > _SYNC_ONE_BY_ONE and _sync_filesystem(str(home.code)):
+    if len(digests) > _SYNC_ONE_BY_ONE and sync_filesystem(str(home.code)):
         return
-    sync_objects(home, digests)
+    sync_objects(home, digests, strict=strict)
 
 
-def _sync_filesystem(path: str) -> bool:
+def sync_filesystem(path: str) -> bool:
     import ctypes
 
     try:
@@ -120,13 +120,16 @@ def _sync_filesystem(path: str) -> bool:
         os.close(descriptor)
 
 
-def sync_path(path: str) -> None:
-    with contextlib.suppress(OSError):
+def sync_path(path: str, *, strict: bool = False) -> None:
+    try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError:
+        if strict:
+            raise
 
 
 def get_object(home: Home, digest: str) -> bytes:

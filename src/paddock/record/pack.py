@@ -95,10 +95,10 @@ def is_over(file: JournalFile) -> bool:
     head = wire.read_line(files.read_from(file.path, 0, 65_536).partition(b"\n")[0])
     if not isinstance(head, dict) or quiet < SETTLED_SECONDS:
         return False
-    return head.get("role") == "annotation" or _gone_from_here(head)
+    return head.get("role") == "annotation" or gone_from_here(head)
 
 
-def _gone_from_here(head: dict[str, Any]) -> bool:
+def gone_from_here(head: dict[str, Any]) -> bool:
     boot, pid = process.boot_id(), head.get("pid")
     if not boot or not head.get("boot") or not isinstance(pid, int) or head.get("host") != socket.gethostname():
         return False

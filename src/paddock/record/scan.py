@@ -210,11 +210,10 @@ def records_of(directory: Path | str, kinds: tuple[str, ...]) -> list[dict[str, 
     for file in journal_files(directory):
         about = header(file.path, file.packed)
         attempt = math.inf if about.get("role") == "annotation" else max(_number(about.get("attempt")), 1.0)
-        for line in _lines(file):
-            if line.startswith(starts):
-                value = wire.read_line(line)
-                if isinstance(value, dict):
-                    found.append((attempt, _number(value.get("t")), value))
+        for line in lines_of(file, starts):
+            value = wire.read_line(line)
+            if isinstance(value, dict):
+                found.append((attempt, _number(value.get("t")), value))
     return [record for _, _, record in sorted(found, key=itemgetter(0, 1))]
 
 
@@ -225,14 +224,14 @@ def _number(value: Any) -> float:
         return 0.0
 
 
-def _lines(file: JournalFile) -> Iterator[bytes]:
-    """Whole lines, a megabyte at a time: a journal may be larger than the memory."""
+def lines_of(file: JournalFile, starts: tuple[bytes, ...]) -> Iterator[bytes]:
+    """Whole lines that begin so, a megabyte at a time: a journal may be larger than the memory."""
     rest = b""
     opened: Any = gzip.open(file.path, "rb") if file.packed else open(file.path, "rb", buffering=0)  # noqa: SIM115
     with opened:
         while piece := opened.read(1 << 20):
             *whole, rest = (rest + piece).split(b"\n")
-            yield from whole
+            yield from (line for line in whole if line.startswith(starts))
 
 
 def last_step(file: JournalFile) -> int | None:

@@ -6,7 +6,8 @@ import os
 import sys
 from typing import Any
 
-from paddock.errors import UsageError
+from paddock.errors import PaddockError, UsageError
+from paddock.track import notice
 from paddock.track.identity import RUN_ID, RUN_OWNER
 from paddock.track.run import Run
 
@@ -67,6 +68,23 @@ def require(what: str) -> Run:
 
         return init()
     raise UsageError(f"paddock.{what} needs a run.", hint="Call paddock.init() first.")
+
+
+def joined() -> Run | None:
+    """The current run, or the one that this process was started for; None when there is neither."""
+    global _joined
+    if _current is not None:
+        return _current
+    if not os.environ.get(RUN_ID) or _joined:
+        return None
+    from paddock.track.start import init
+
+    try:
+        return init()
+    except PaddockError as error:  # nobody has asked for it: it must not end the work
+        _joined = True
+        notice.say(f"the run {os.environ[RUN_ID]} cannot be joined: {error}")
+        return None
 
 
 def log(data: Any, step: int | None = None, commit: bool | None = None, sync: bool | None = None) -> None:

@@ -14,7 +14,7 @@ def say(sentence: str) -> None:
     try:
         if _silent or not _would_take():
             return
-        sys.stderr.write(f"paddock: {sentence}\n")
+        sys.stderr.write(f"paddock: {_inert(sentence)}\n")
         sys.stderr.flush()
     except Exception:
         pass
@@ -27,6 +27,13 @@ def _would_take() -> bool:
     except Exception:  # no file at all: a notebook, a test
         return True
     return bool(select.select([], [descriptor], [], 0)[1])
+
+
+def _inert(sentence: str) -> str:
+    """Names and messages of others are in it: they must not be able to drive the terminal."""
+    if sentence.isprintable():
+        return sentence
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in sentence)
 
 
 def say_once(kind: str, sentence: str) -> None:

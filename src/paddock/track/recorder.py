@@ -39,6 +39,9 @@ class Recorder:
         self._dropped: dict[str, int] = {}
         self._closed = False
         self._final: dict[str, Any] = {}
+        self._lines: Journal | None = None  # of what the `logging` module is given, opened with the first line
+        self._lines_again = 0.0  # when it is tried again, after the disk refused it
+        self._gatherers: list[Callable[[], bool]] = []  # write what they have gathered; whether more is to come soon
         self._attach()
 
     def _attach(self) -> None:
@@ -49,13 +52,21 @@ class Recorder:
         self._acquire, self._release = self._lock.acquire, self._lock.release
         self._columns = self._journal.columns
         self._started = round(self._journal.started * 1e9)
+        self._lines = None
         self._keeper = Keeper(
-            self._journal,
+            self._journals,
             sync_seconds=self._sync_seconds,
             beat=self._beat,
             beat_seconds=self._beat_seconds,
             removed=self._put_back,
+            gathered=self._gather,
         )
+
+    def _journals(self) -> list[Journal]:
+        return [self._journal] if self._lines is None else [self._journal, self._lines]
+
+    def _gather(self) -> bool:
+        return sum(gatherer() for gatherer in self._gatherers) > 0
 
     def _after_fork(self) -> None:
         """In the child: let go of the parent's journal, whose lock another thread may hold for ever. A new one is
@@ -64,6 +75,7 @@ class Recorder:
         self._acquire, self._release = self._lock.acquire, self._lock.release
         self._columns = {}
         self._dropped = {}
+        self._lines = None
 
     def _own(self) -> Journal:
         if self._pid != os.getpid():
@@ -224,10 +236,10 @@ class Recorder:
             found.update(zip(columns.names, map(_revived, last), strict=False))
         return found
 
-    def _put_back(self) -> None:
+    def _put_back(self, journal: Journal) -> None:
         """The journal was removed while we write it (packed on another host that thought us dead, or by hand)."""
-        if not self._journal.put_back():
-            notice.say_once("removed", f"{self._journal.path} was removed; what is logged from here on is not kept")
+        if not journal.put_back():
+            notice.say_once("removed", f"{journal.path} was removed; what is logged from here on is not kept")
 
     def _beat(self) -> None:
         self._beats += 1
@@ -243,16 +255,19 @@ class Recorder:
             )
         if journal.dropped:
             self._dropped["disk refused"] = journal.dropped
+        if self._lines is not None and self._lines.dropped:
+            self._dropped["log lines refused by the disk"] = self._lines.dropped
         if self._dropped:
             journal.append_now({"k": "dropped", "counts": dict(self._dropped)})
 
     def _detach(self) -> None:
         """Close the journal. What the disk still refuses goes to a file on local disk, named in the notice."""
         self._keeper.stop()
-        journal = self._journal
-        if not journal.retry():
-            _spill(journal)
-        journal.close()
+        journals, self._lines = self._journals(), None
+        for journal in journals:
+            if not journal.retry():
+                _spill(journal)
+            journal.close()
 
 
 def raised_by_handler(error: BaseException) -> bool:

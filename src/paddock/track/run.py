@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddock import files, wire
 from paddock.errors import UsageError
@@ -24,6 +24,12 @@ from paddock.track.settable import Settable, Summary
 from paddock.track.shape import Metric, WandbShape
 from paddock.track.stopping import StopSign
 from paddock.track.values import as_number, row_value, sort
+
+if TYPE_CHECKING:
+    from paddock.track.ship.private import PrivateServer
+    from paddock.track.ship.shipper import Shipper
+
+SIGNAL_SECONDS = 3.0  # that a process which was told to end may take to send the rest of its run
 
 
 class Run(WandbShape, Recorder):
@@ -45,8 +51,12 @@ class Run(WandbShape, Recorder):
         self._rank, self._attempt = rank, attempt
         self._output: Output | None = None
         self._hooks: Hooks | None = None
+        self._shipper: Shipper | None = None
+        self._server: PrivateServer | None = None
+        self._ship_seconds = settings.ship_seconds
         self._stop = StopSign(directory, attempt)
         self._at_finish: list[Callable[[], None]] = []
+        self._before_finish: list[Callable[[Ending], None]] = []  # not under the journal's lock
         self._config = Settable(dict(facts.get("config") or {}), self._config_changed)
         self._summary = Summary({}, lambda values: self._set("summary", values), self._last_values)
 
@@ -289,11 +299,19 @@ class Run(WandbShape, Recorder):
     def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
         self._finish(by_exit(exit_code))
 
+    def _is_ours(self) -> bool:
+        """To finish: it has not ended yet, and was not begun by the process that we were forked from."""
+        return not self._closed and self._pid == os.getpid()
+
     def _finish(self, ending: Ending) -> None:
         from paddock.track import active
 
+        if not self._is_ours():
+            return
+        for told in self._before_finish:
+            told(ending)
         with self._lock:
-            if self._closed or self._pid != os.getpid():
+            if not self._is_ours():
                 return
             for step in self._at_finish:
                 try:
@@ -314,6 +332,11 @@ class Run(WandbShape, Recorder):
         if self._hooks:
             self._hooks.remove()
         active.leave(self)
+        if self._shipper:  # who sends a signal means it: the rest can be sent later
+            wait = self._ship_seconds
+            self._shipper.finish(min(wait, SIGNAL_SECONDS) if ending.reason == "signal" else wait)
+        if self._server:
+            self._server.stop()
         total = sum(self._dropped.values())
         if total:
             why = ", ".join(f"{n} {w}" for w, n in sorted(self._dropped.items()))

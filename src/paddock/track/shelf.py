@@ -51,6 +51,14 @@ class Shelf:
                 return self._read(version)
         return None
 
+    def entries(self) -> Iterator[Entry]:
+        """Every version, then every time that one was logged anew."""
+        for kind in ("v", "again"):
+            for number in self._numbers(kind):
+                entry = self._read(f"{kind}{number}")
+                if entry is not None:
+                    yield entry
+
     def held(self, entry: Entry) -> Iterator[tuple[str, Path]]:
         """The runs that still have all of a version's files, and where."""
         holders = [entry, *(again for again in self._again() if again.get("version") == entry.get("version"))]

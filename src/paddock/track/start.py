@@ -31,6 +31,9 @@ from paddock.track.identity import ATTEMPT, RUN_HOME, RUN_ID, RUN_OWNER, Identit
 from paddock.track.output import Output
 from paddock.track.run import Run, read_facts
 from paddock.track.shape import given_by
+from paddock.track.ship.joining import brought_here, is_far, server_of
+from paddock.track.ship.joining import join as ship
+from paddock.track.ship.joining import serve as start_server
 from paddock.track.snapshot import Capture
 from paddock.version import __version__
 
@@ -53,16 +56,26 @@ def init(
     parent: str | None = None,
     reinit: Any = None,
     settings: Any = None,
-    **_: Any,
+    capture_logging: bool | None = None,
+    address: str | int | None = None,
+    connect: str | int | bool | None = None,
+    serve: str | bool | None = None,
+    usage: bool | None = None,
+    **more: Any,
 ) -> Run:
     """Begin a run, continue one, or join the one this process was started for.
 
     `dir` is the home to write to. `config` may be a dict, an argparse Namespace, a dataclass, an OmegaConf or
     pydantic object. `resume` is "allow", "must", "never", "auto" or True, with `id` saying which. Inside a task, a
-    rank of a distributed launch or a child process, init() joins the run that is already there.
+    rank of a distributed launch or a child process, init() joins the run that is already there. `capture_logging`
+    keeps what the `logging` module is given, too. `address` (or `connect`) is a server that the run is sent to while it
+    is written; connect=False sends it nowhere; serve=True starts one for workers that cannot see this disk. `usage`
+    samples what the processes use, for Usage.checkpoint().
     """
     given = {"project": project, "name": name, "group": group, "job_type": job_type, "tags": tags, "notes": notes}
     given |= {"id": id, "resume": resume, "mode": mode, "dir": dir, "reinit": reinit}
+    given |= {"capture_logging": capture_logging, "server": server_of(address, connect)}
+    given |= {"usage": usage, "usage_from_start": more.get("usage_from_start"), "serve": serve}
     about = given_by(settings) | {key: value for key, value in given.items() if value is not None}
     said, started.about = started.about, {}
     tags = about.get("tags")
@@ -83,6 +96,8 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
         if not reinit or reinit == "return_previous":
             if config is not None:
                 running.config.update(to_config(config)[0])
+            if about.get("capture_logging"):
+                _capture_logging(running, load_settings(capture_logging=True))
             return running
         running.finish()
     chosen = load_settings(
@@ -90,6 +105,9 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
         home=about.get("dir"),
         capture_output=about.get("capture_output"),
         capture_code=about.get("capture_code"),
+        capture_logging=about.get("capture_logging"),
+        server=about.get("server"),
+        usage=about.get("usage"),
     )
     if chosen.mode not in MODES:
         raise UsageError(f"mode={chosen.mode!r} is unknown.", hint=f"It takes one of {', '.join(MODES)}.")
@@ -116,22 +134,28 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
     asked |= {"project": asked["project"] or chosen.project or None, "notes": about.get("notes") or ""}
     asked["parent"] = identity.parent
     run = active.enter(_begin(chosen, identity, asked, values, lossy))
+    if identity.role == "main" and not identity.rank:
+        run._server = start_server(run._home, about.get("serve"))
     if identity.role == "main" and not identity.rank and not (os.environ.get("PADDOCK_QUIET") or about.get("quiet")):
         verb = "continues" if run.attempt > 1 else "is"
         notice.say(f"run {run.name} ({run.id}) {verb} in {run.path}")
+    _sample_usage(run, chosen, first=bool(about.get("usage_from_start")))
     return run
 
 
 def _begin(
     chosen: Settings, identity: Identity, asked: dict[str, Any], config: dict[str, Any], lossy: list[str]
 ) -> Run:
-    home, directory, existed = _directory(chosen, identity)
+    far = is_far(chosen.server, identity)
+    home, directory, existed = _directory(chosen, brought_here(identity) if far else identity)
     headers = [header(f.path, f.packed) for f in journal_files(directory.journals)] if existed else []
     attempt = identity.attempt or next_attempt(headers, identity.rank, identity.shared)
     first = identity.role == "main" and not identity.rank
     capture = Capture(home, chosen, with_code=first) if identity.role == "main" else None
     facts, wrote = read_facts(directory), False
-    if not facts:
+    if not facts and far:  # run.json is written where the run was begun
+        facts = {"id": directory.id, **asked, "config": config}
+    elif not facts:
         facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen.capture_seconds)
         together = bool(identity.launch) and facts.get("begun_by") == identity.launch
         if not wrote and not identity.join and identity.resume is None and not together:
@@ -159,6 +183,8 @@ def _begin(
     if identity.role == "main":
         _watch_process(run, chosen, directory, attempt, identity)
         _export(home, directory, attempt)
+    _capture_logging(run, chosen)
+    run._shipper = ship(home, directory, chosen, identity.role)
     return run
 
 
@@ -245,6 +271,7 @@ def _make_facts(
         "user": _user(),
         "config": config,
         "begun_by": identity.launch,
+        **({"joins": True} if identity.shared or identity.resume in ("allow", "must", "auto") else {}),
         **(capture.facts(seconds) if capture else {}),
     }
     written = wire.plain(facts).value
@@ -299,9 +326,33 @@ def _watch_process(run: Run, chosen: Settings, directory: RunDirectory, attempt:
     run._hooks = Hooks(run._finish, signals=chosen.capture_signals)
 
 
+def _capture_logging(run: Run, chosen: Settings) -> None:
+    if not chosen.capture_logging or run.disabled:
+        return
+    from paddock.record.lines import level_number
+    from paddock.track import forward, logged
+
+    logged.follow(run, level_number(chosen.log_level))
+    if chosen.forward_exception:
+        forward.follow(run)
+
+
 def _export(home: Home, directory: RunDirectory, attempt: int) -> None:
     """Children that are started from here on join this run."""
     active.export({RUN_ID: directory.id, RUN_HOME: str(home.path), ATTEMPT: str(attempt), RUN_OWNER: _owner()})
+
+
+def _sample_usage(run: Run, chosen: Settings, *, first: bool) -> None:
+    """Nothing of it is imported where nobody asked. `first`: a checkpoint at once, for a script that makes none."""
+    if chosen.usage:
+        from paddock.track.usage import checkpoint
+
+        active.export({checkpoint.USAGE: "true", checkpoint.SECONDS: str(chosen.usage_seconds)})
+        checkpoint.begin(run, chosen.usage_seconds)
+        if first:
+            checkpoint.Usage.checkpoint("start")
+    elif chosen.sources["usage"] == "argument" and (known := sys.modules.get("paddock.track.usage.checkpoint")):
+        known.switch_off()
 
 
 def _is_pool_worker() -> bool:

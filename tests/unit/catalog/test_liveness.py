@@ -18,6 +18,7 @@ from paddock.catalog.catalog import Catalog
 from paddock.catalog.liveness import Here, alive, final, note_gone, note_size
 from paddock.catalog.packing import pack
 from paddock.catalog.writer import Seen
+from paddock.record import shipped
 from paddock.record.process import oom_kills, start_ticks
 
 NOW = Here(host="here", boot="b1", clock=1000.0, wall=50_000.0, lost_seconds=20.0, oom=3)
@@ -234,6 +235,24 @@ def test_a_copy_in_another_home_is_judged_by_its_growth(sleeper: subprocess.Pope
     assert alive(original, later) and not alive(copied, later)
     note_size(copied, 120, later)  # somebody synchronises it
     assert alive(copied, later)
+
+
+def test_a_run_that_is_sent_after_its_process_died_never_looks_alive(field: Any, catalog: Catalog) -> None:
+    """It grows between two looks, as a living one does; but where it comes from its process was known to be gone."""
+    author = field.author("a1", host="elsewhere", boot="another").rows(("loss",), [[0, 0.5]])
+    catalog.refresh()
+    assert catalog.run("a1").state == "running"
+    author.rows(("loss",), [[1, 0.4]])
+    shipped.note_gone(field.home.run("a1"), "another writer")
+    catalog.refresh()
+    assert catalog.run("a1").state == "running"
+    author.rows(("loss",), [[2, 0.3]])
+    shipped.note_gone(field.home.run("a1"), author.path.stem)
+    catalog.refresh()
+    assert catalog.run("a1").state == "lost"
+    author.rows(("loss",), [[3, 0.2]])
+    assert catalog.refresh().changed == 1, "what comes later is read all the same"
+    assert catalog.run("a1").metrics["loss"].last_step == 3
 
 
 def test_a_run_whose_directory_was_just_made_is_starting(field: Any, catalog: Catalog) -> None:

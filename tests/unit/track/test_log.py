@@ -98,6 +98,13 @@ def test_texts_lists_and_none_beside_numbers(read) -> None:
     assert found.records["value"][0]["value"] == [2, 3]
 
 
+def test_a_name_does_not_drive_the_terminal_that_it_is_said_on(capsys, monkeypatch) -> None:
+    monkeypatch.delenv("PADDOCK_QUIET", raising=False)
+    paddock.init(name="\x1b[2J\x9b31m\u202eabc \u6f22").finish()
+    said = capsys.readouterr().err
+    assert "\\x1b[2J\\x9b31m\\u202eabc \u6f22" in said and not set(said) & {"\x1b", "\x9b", "\u202e"}
+
+
 def test_an_unserialisable_value_costs_a_notice_and_a_counter_not_an_exception(read, capsys) -> None:
     run = paddock.init()
     for _ in range(3):

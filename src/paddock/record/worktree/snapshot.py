@@ -20,14 +20,19 @@ LEFT_OUT = 50  # named; the others are only counted
 _DIFF_SHARE = 0.4  # of the time: a huge diff must leave some for the files
 
 
-def snapshot(home: Home, script: Path | None, cwd: Path, settings: Settings, pace: Pace) -> dict[str, Any]:
-    """run.json's `code`. Never raises; `note` says what could not be had."""
+def snapshot(
+    home: Home, script: Path | None, cwd: Path, settings: Settings, pace: Pace, *, durable: bool = False
+) -> dict[str, Any]:
+    """run.json's `code`. Never raises; `note` says what could not be had. Durable: it is on the disk when this returns,
+    and an OSError says that the disk refused."""
     found: dict[str, Any] = {"root": None, "script": None, "git": None, "snapshot": None, "files": 0, "bytes": 0}
     found |= {"left_out": [], "left_out_count": 0, "note": ""}
     notes: list[str] = []
     try:
-        _snapshot(found, notes, home, script, cwd, settings, pace)
+        _snapshot(found, notes, home, script, cwd, settings, pace, durable)
     except Exception as error:  # a run without its code is better than no run
+        if durable and isinstance(error, OSError):
+            raise
         notes.append(f"the code could not be kept ({type(error).__name__}: {text_path(str(error))})")
     found["note"] = "; ".join(notes)
     return found
@@ -41,6 +46,7 @@ def _snapshot(
     cwd: Path,
     settings: Settings,
     pace: Pace,
+    durable: bool,
 ) -> None:
     deadline = pace.deadline  # of what is done before the files are read
     own = _own_script(script, cwd)
@@ -65,11 +71,16 @@ def _snapshot(
     try:
         keeper.keep(listing, first=inside)
     except OSError as error:  # the home is full or read-only: what was put so far is of no use without a manifest
+        if durable:
+            raise
         notes.append(f"the code could not be kept ({error.strerror or error})")
     else:
         found["snapshot"] = put_manifest(home, keeper.entries) if keeper.entries else None
         found["files"], found["bytes"] = len(keeper.entries), keeper.bytes
-        _sync_later(home, keeper.new)
+        if durable:
+            sync_all(home, keeper.new, strict=True)
+        else:
+            _sync_later(home, keeper.new)
     found["left_out"], found["left_out_count"] = keeper.left_out, keeper.left_out_count
     notes += keeper.notes
 

@@ -1,0 +1,1 @@
+"""Runs on their way to a server: what is sent, and the client that sends it (docs/reference/shipping.md)."""

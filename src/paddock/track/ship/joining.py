@@ -1,0 +1,93 @@
+"""Whether this process's run goes to a server, and to which. What that takes is imported only then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paddock.errors import PaddockError, UsageError
+from paddock.record.layout import Home, RunDirectory
+from paddock.settings import Settings
+from paddock.track import notice
+from paddock.track.identity import Identity
+
+if TYPE_CHECKING:
+    from paddock.track.ship.private import PrivateServer
+    from paddock.track.ship.shipper import Shipper
+
+
+def server_of(address: Any, connect: Any) -> str | None:
+    """What init(address=, connect=) say about the server; None when they say nothing, "" for none at all."""
+    if connect is False:
+        return ""
+    if connect is not None and connect is not True:
+        address = connect
+    return None if address is None else str(address)
+
+
+def is_far(server: str, identity: Identity) -> bool:
+    """A child of a run whose directory cannot be seen from here: in another container, on another machine. It writes to
+    a home of its own, and sends that."""
+    if not server or identity.role != "child" or not identity.home or not identity.run_id:
+        return False
+    return not Home(Path(identity.home)).run(identity.run_id).path.is_dir()
+
+
+def brought_here(identity: Identity) -> Identity:
+    return replace(identity, home=None)
+
+
+def join(home: Home, directory: RunDirectory, chosen: Settings, role: str) -> Shipper | None:
+    """For a process that writes a run. A child has no end of its own in the record, but one in its life."""
+    shipper = start(home, directory, chosen)
+    if shipper is not None and role != "main":
+        import atexit
+
+        atexit.register(shipper.finish, chosen.ship_seconds)
+    return shipper
+
+
+def serve(home: Home, asked: Any) -> PrivateServer | None:
+    """init(serve=...): a server for the workers of this process, which find its address in their environment; it ends
+    with this process. `asked` is True, or the address to listen at."""
+    if not asked:
+        return None
+    import atexit
+
+    from paddock.address import parse
+    from paddock.track import active
+    from paddock.track.ship.private import EVERYWHERE, PrivateServer
+
+    address = EVERYWHERE if asked is True else str(asked)
+    parse(address)  # a mistake in it is said at once
+    server = PrivateServer(home, address)
+    active.export(server.variables)
+    atexit.register(server.stop)
+    return server
+
+
+def start(home: Home, directory: RunDirectory, chosen: Settings, *, quiet: float | None = None) -> Shipper | None:
+    """A mistake in the address is said before anything is trained; a token that cannot be read only in a sentence."""
+    if not chosen.server or chosen.mode in ("offline", "dryrun"):
+        return None
+    from paddock import address as addresses
+    from paddock.record.token import find_token
+    from paddock.track.ship.shipper import Shipper
+
+    address = addresses.parse(chosen.server)
+    if not address.path and not address.port:
+        raise UsageError(f"{chosen.server!r} has no port.", hint="A server prints the address that it answers at.")
+    try:
+        token = find_token(home)
+    except PaddockError as error:
+        notice.say(str(error))
+        token = ""
+    return Shipper(home, directory, address, token, chosen.server_ca, quiet=quiet)
+
+
+def send_rest(home: Home, directory: RunDirectory, chosen: Settings) -> None:
+    """After the run's own process: what it could not send any more, and how it ended."""
+    shipper = start(home, directory, chosen, quiet=0.0) if directory.path.is_dir() else None
+    if shipper is not None:
+        shipper.finish(chosen.ship_seconds)
