@@ -15,6 +15,7 @@ import pytest
 def _work(program: Any, *options: str) -> None:
     found = program("worker", "--no-persist", "--grace", "2s", *options)
     assert found.code == 0, found.err
+    assert "\\n" not in found.err  # each of its lines is one
 
 
 def _file(program: Any, state: str, task: str, queue: str = "default") -> Path:
@@ -56,6 +57,29 @@ def test_a_sweep_is_one_task_for_each_combination_with_its_config(program: Any) 
     assert len(program("submit", "--skip-existing", *more).out.split("&&")) == 2
 
 
+def test_what_a_script_adds_to_its_config_does_not_make_it_another_task(program: Any) -> None:
+    (program.cwd / "train.py").write_text(
+        "import paddock\npaddock.init(config={'lr': 1.0, 'epochs': 3}, project='mine')\n"
+    )
+    words = ("submit", "--skip-existing", "--no-snapshot", "-q", "--grid", "lr=1,2", "--", sys.executable, "train.py")
+    assert len(program(*words).out.split()) == 2
+    assert program(*words).out == ""  # queued
+    _work(program)
+    assert program(*words).out == ""  # finished, with another config and project by now
+    elsewhere = program.cwd / "elsewhere"
+    elsewhere.mkdir()
+    assert len(program("submit", "--cwd", "elsewhere", *words[1:]).out.split()) == 2
+    assert len(program("submit", "--project", "other", *words[1:]).out.split()) == 2
+
+
+def test_a_command_with_bytes_that_are_no_text_is_listed_and_runs(program: Any) -> None:
+    task = program("submit", "--no-snapshot", "-q", "--", "printf", os.fsdecode(b"\xff")).out.strip()
+    assert [run["state"] for run in program("ls", "--json").json["runs"]] == ["queued"]
+    assert program("show", task).code == 0
+    _work(program)
+    assert (program.home / "runs" / task / "output/1.log").read_bytes() == b"\xff"
+
+
 def test_a_command_of_many_lines_comes_from_stdin(program: Any) -> None:
     process = program.start("submit", "--no-snapshot", "-q", "-")
     task, _ = process.communicate("echo one\n---\n==== command\necho two\n")
@@ -84,7 +108,7 @@ def test_the_code_is_frozen_at_submit(program: Any) -> None:
         (("--timeout", "soon", "--", "echo"), "no time span"),
         (("--env", "X", "--", "echo"), "KEY=VALUE"),
         (("-Q", "a b", "--", "echo"), "cannot be a queue's name"),
-        (("--gpus", "-1", "--", "echo"), "no whole number"),
+        (("--gpus", "-1", "--", "echo"), "no count"),
         (("  ",), "no command"),
     ],
 )

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from paddock.evaluate.ledger import Ledger, Result
+from paddock.evaluate.ledger.book import Ledger
+from paddock.evaluate.ledger.entry import Result
 from paddock.queue.directory import find_queue
 from paddock.queue.lifecycle import ACTIVE
 from paddock.record.layout import Home

@@ -15,6 +15,7 @@ from tests.faults.farm import Farm
 from tests.waiting import until
 
 BODIES = ("true", "sleep 0.05", "sleep 0.3", "sleep 0.2 & wait", "(setsid sleep 0.4 &); sleep 0.1")
+LEAST = 60  # moves
 
 
 class People:
@@ -88,14 +89,15 @@ def _with_remark(data: bytes) -> bytes:
 
 
 def storm(directory: Path, tasks: int, workers: int, seconds: float, seed: int) -> tuple[Count, dict[str, int]]:
-    """Afterwards people put back what they paused or gave up, and all of it must come to its end."""
-    farm, chance = Farm(directory), random.Random(seed)
+    """For so long, and until enough was moved on a busy machine too. Afterwards people put
+    back what they paused or gave up, and all of it must come to its end."""
+    farm, chance = Farm(directory, beat=0.5), random.Random(seed)  # and so often workers look whether others live
     try:
         ids = [task.id for body in BODIES for task in farm.submit(body, tasks // len(BODIES))]
         people = People(farm, chance)
         running = [farm.start("--slots", "2") for _ in range(workers)]
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end or people.moves["mv"] < LEAST:
             people.act()
             time.sleep(chance.random() * 0.01)
             if chance.random() < 0.004:

@@ -107,3 +107,19 @@ def test_when_both_are_killed_the_next_worker_ends_them(farm: Farm, before: list
         for leaf in leaves:
             process.send(leaf, signal.SIGKILL)
     assert len(tasks) == len(ESCAPES)
+
+
+def test_when_both_are_killed_a_cancel_from_python_ends_what_is_left(farm: Farm) -> None:
+    (task,) = farm.submit("sleep 1000")
+    worker = farm.start()
+    until(lambda: farm.began(task.id))
+    token = farm.place(task.id).token  # type: ignore[union-attr]
+    guard = int(farm.identity(worker).guard.split()[0])
+    worker.send_signal(signal.SIGSTOP)
+    os.kill(guard, signal.SIGKILL)
+    worker.kill()
+    worker.wait()
+    assert process.tokens_of(token.worker)  # type: ignore[union-attr]
+    assert task.cancel(timeout=60)
+    assert not process.tokens_of(token.worker)  # type: ignore[union-attr]
+    assert farm.state(task.id) == "gone"

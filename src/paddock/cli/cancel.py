@@ -79,13 +79,6 @@ def _warn(session: Session, queue: DirectoryQueue, entries: Sequence[Entry]) -> 
 
 
 def _end_what_is_left(session: Session, queue: DirectoryQueue, place: Place) -> None:
-    """Its worker died on this host, and with it usually the task; not when its guard was killed as well."""
-    from paddock.queue.gang import process_key
-    from paddock.queue.gathering import Gathering
-    from paddock.work.process import kill_marked
+    from paddock.work.burial import bury
 
-    kill_marked(f"{place.id}~{place.token}")
-    ranks = Gathering(queue, place.id).list()
-    for seat, rank in ranks.ranks.items() if ranks else ():
-        kill_marked(process_key(place.id, rank, seat))
-    cancelling.record(session.home, place)
+    bury(session.home, queue, place)

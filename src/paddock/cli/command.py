@@ -53,12 +53,17 @@ class Session:
             yield catalog
 
 
-def verb(name: str, **attributes: Any) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a function of (session, its own options) the verb `name`."""
+def verb(
+    name: str, *, several_homes: bool = False, **attributes: Any
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function of (session, its own options) the verb `name`. With `several_homes` --home can be repeated, and
+    the function gets all of them as `homes`."""
 
     def decorate(function: Callable[..., None]) -> click.Command:
         @functools.wraps(function)
-        def call(*, as_json: bool, quiet: bool, home: str | None, **options: Any) -> None:
+        def call(*, as_json: bool, quiet: bool, home: Any, **options: Any) -> None:
+            if several_homes:
+                options["homes"], home = home, next(iter(home), None)
             session = Session(Output(JSON if as_json else QUIET if quiet else HUMAN), home)
             try:
                 function(session, **options)
@@ -69,7 +74,12 @@ def verb(name: str, **attributes: Any) -> Callable[[Callable[..., None]], click.
         # the parameters of the verb itself were collected by click's decorators on `function`
         call.__click_params__ = list(getattr(function, "__click_params__", []))  # type: ignore[attr-defined]
         for option in (
-            click.option("--home", type=click.Path(), help="The home that holds the runs [PADDOCK_HOME]."),
+            click.option(
+                "--home",
+                type=click.Path(),
+                multiple=several_homes,
+                help=f"The home that holds the runs{'; repeatable' if several_homes else ''} [PADDOCK_HOME].",
+            ),
             click.option("-q", "--quiet", is_flag=True, help="Print the essential only: ids, or nothing."),
             click.option("--json", "as_json", is_flag=True, help="Print JSON; errors too, on stderr."),
         ):

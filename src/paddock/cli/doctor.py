@@ -41,6 +41,8 @@ EXTRAS = (
     ("polars", "data frames by polars", "pip install 'paddock[polars]'"),
     ("pillow", "images from arrays", "pip install 'paddock[images]'"),
     ("numpy", "arrays", "pip install numpy"),
+    ("nvidia-ml-py", "usage of NVIDIA GPUs", "pip install 'paddock[gpu]'"),
+    ("matplotlib", "figures as PNG and PDF", "pip install 'paddock[figures]'"),
 )
 
 
@@ -150,6 +152,22 @@ def check_clock(home: Home, settings: Settings) -> Finding:
     return Finding("clock", GOOD, text)
 
 
+def check_server(home: Home, settings: Settings) -> Finding:
+    from paddock.errors import PaddockError
+    from paddock.monitor.presence import find
+    from paddock.record.token import ensure, token_file
+
+    found = find(home)
+    if found is not None:
+        return Finding("server", GOOD, f"runs on {found.host} (pid {found.pid}): {', '.join(found.urls)}")
+    if token_file(home).exists():
+        try:
+            ensure(token_file(home))
+        except PaddockError as error:
+            return Finding("server", POOR, error.message, error.hint)
+    return Finding("server", GOOD, "none runs on this home; `paddock serve` starts one")
+
+
 CHECKS: tuple[Check, ...] = (
     check_python,
     check_home,
@@ -161,6 +179,7 @@ CHECKS: tuple[Check, ...] = (
     check_proc,
     check_cgroup,
     check_clock,
+    check_server,
 )
 
 

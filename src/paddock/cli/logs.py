@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -15,26 +15,20 @@ from paddock.cli.command import Session, verb
 from paddock.cli.output import QUIET, Output
 from paddock.cli.shape import label
 from paddock.compare.view import output_file, output_files
-from paddock.errors import NotFound
+from paddock.errors import NotFound, UsageError
 from paddock.model import RUNNING, RunRow
+from paddock.record.lines import Match, level_number
+from paddock.record.printed import clean_line, tail_start
 
 _POLL_SECONDS = 0.25
 _STATE_SECONDS = 2.0  # how often a followed run is asked whether it still runs
 _BLOCK = 1 << 16
 
-# Everything that drives a terminal: CSI, OSC and the other string sequences, single escapes, control characters.
-# Only colours (SGR) are let through, and only to a terminal.
-_CONTROL = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"
-    r"|\x1b[\]PX^_].*?(?:\x1b\\|\x07|\x9c|$)"
-    r"|\x1b[ -/]*[0-~]"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-)
-_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
-
 
 @verb(
-    "logs", help="What a run printed. Of a line that was drawn over and over (a progress bar) the last state is shown."
+    "logs",
+    help="What a run printed. Of a line that was drawn over and over (a progress bar) the last state is shown. "
+    "With --logging, --level, --logger or --host: what its processes gave to the logging module, in the order of time.",
 )
 @click.argument("run")
 @click.option("-f", "--follow", is_flag=True, help="Go on until the run ends.")
@@ -42,11 +36,35 @@ _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 @click.option("--attempt", type=int, help="Of this attempt [the last].")
 @click.option("--rank", type=int, default=0, show_default=True, help="Of this rank.")
 @click.option("--raw", is_flag=True, help="The bytes as they came, control sequences and all.")
+@click.option("--grep", metavar="REGEX", help="Only lines that a regular expression fits somewhere.")
+@click.option("--logging", "captured", is_flag=True, help="What the logging module was given, in all processes.")
+@click.option("--level", metavar="LEVEL", help="The same, of this level and above: INFO, WARNING, 25.")
+@click.option("--logger", metavar="NAME", help="The same, of this logger and those below it.")
+@click.option("--host", metavar="HOST", help="The same, of this host.")
 def logs(
-    session: Session, run: str, follow: bool, lines: int | None, attempt: int | None, rank: int, raw: bool
+    session: Session,
+    run: str,
+    follow: bool,
+    lines: int | None,
+    attempt: int | None,
+    rank: int,
+    raw: bool,
+    grep: str | None,
+    captured: bool,
+    level: str | None,
+    logger: str | None,
+    host: str | None,
 ) -> None:
     with session.catalog() as catalog:
         row = catalog.run(run)
+    pattern = _compiled(grep)
+    if captured or level or logger or host:
+        from paddock.cli.lines import print_lines
+
+        print_lines(
+            session, row, follow, lines, Match(level_number(level or "0"), logger or "", host or "", "", pattern)
+        )
+        return
     path = output_file(session.home.run(row.id).path, attempt, rank)
     if path is None and not (follow and row.state == RUNNING):
         _complain(session, row, attempt, rank)
@@ -55,9 +73,16 @@ def logs(
         return
     if not follow:
         assert path is not None
-        _print_whole(session.out, row, path, lines, raw)
+        _print_whole(session.out, row, path, lines, raw, pattern)
         return
-    _follow(session, row, attempt, rank, lines, raw)
+    _follow(session, row, attempt, rank, lines, raw, pattern)
+
+
+def _compiled(grep: str | None) -> re.Pattern[str] | None:
+    try:
+        return re.compile(grep) if grep else None
+    except re.error as error:
+        raise UsageError(f"{grep!r} is no regular expression: {error}.", hint="Put a \\ before ( [ * + ? . |") from None
 
 
 def _complain(session: Session, row: RunRow, attempt: int | None, rank: int) -> None:
@@ -69,15 +94,19 @@ def _complain(session: Session, row: RunRow, attempt: int | None, rank: int) -> 
     session.out.note(f"{label(row)} has no recorded output.")
 
 
-def _print_whole(out: Output, row: RunRow, path: Path, lines: int | None, raw: bool) -> None:
-    start = 0 if lines is None else tail_start(path, lines)
-    if out.human and raw:
+def _print_whole(
+    out: Output, row: RunRow, path: Path, lines: int | None, raw: bool, pattern: re.Pattern[str] | None
+) -> None:
+    start = 0 if lines is None or pattern else tail_start(path, lines)
+    if out.human and raw and not pattern:
         with open(path, "rb") as file:
             file.seek(start)
             while block := file.read(_BLOCK):
                 sys.stdout.buffer.write(block)
         return
-    shown = (clean_line(line, out.terminal) for line in _lines(path, start))
+    shown: Iterable[str] = (clean_line(line, out.terminal) for line in _lines(path, start))
+    if pattern:
+        shown = deque((line for line in shown if pattern.search(line)), lines)
     if out.human:
         for line in shown:
             out.raw(line + "\n")
@@ -92,38 +121,15 @@ def _lines(path: Path, start: int) -> Iterator[str]:
             yield line.decode("utf-8", "replace").removesuffix("\n")
 
 
-def tail_start(path: Path, lines: int) -> int:
-    """The offset at which the last `lines` lines begin, found from the end."""
-    with open(path, "rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        at, missing = end, lines
-        while at > 0:
-            size = min(_BLOCK, at)
-            at -= size
-            file.seek(at)
-            block = file.read(size)
-            if at + size == end and block.endswith(b"\n"):
-                missing += 1  # the end of the last line begins no line
-            if block.count(b"\n") >= missing:
-                place = len(block)
-                for _ in range(missing):
-                    place = block.rfind(b"\n", 0, place)
-                return at + place + 1
-            missing -= block.count(b"\n")
-    return 0
-
-
-def clean_line(line: str, colours: bool) -> str:
-    """One line as a terminal would show it in the end, and nothing that could drive one."""
-    drawn = [part for part in line.rstrip("\r").split("\r") if part]
-    text = drawn[-1] if drawn else ""
-    if colours and "\x1b" in text:
-        kept = _CONTROL.sub(lambda m: m.group() if _COLOUR.fullmatch(m.group()) else "", text)
-        return kept + ("\x1b[0m" if "\x1b[" in kept else "")
-    return _CONTROL.sub("", text)
-
-
-def _follow(session: Session, row: RunRow, attempt: int | None, rank: int, lines: int | None, raw: bool) -> None:
+def _follow(
+    session: Session,
+    row: RunRow,
+    attempt: int | None,
+    rank: int,
+    lines: int | None,
+    raw: bool,
+    pattern: re.Pattern[str] | None,
+) -> None:
     """Print what comes until the run has ended and everything it wrote has been printed."""
     out = session.out
     path, at, rest = None, 0, b""
@@ -136,11 +142,11 @@ def _follow(session: Session, row: RunRow, attempt: int | None, rank: int, lines
         data = _read(path, at) if path is not None else b""
         at += len(data)
         whole, newline, rest = (rest + data).rpartition(b"\n")
-        _emit(out, whole + newline, raw)
+        _emit(out, whole + newline, raw, pattern)
         if data:
             continue
         if state != RUNNING:
-            _emit(out, rest, raw)
+            _emit(out, rest, raw, pattern)
             return
         time.sleep(_POLL_SECONDS)
         if time.monotonic() - asked > _STATE_SECONDS:
@@ -168,14 +174,16 @@ def _read(path: Path, at: int) -> bytes:
         return b""
 
 
-def _emit(out: Output, data: bytes, raw: bool) -> None:
+def _emit(out: Output, data: bytes, raw: bool, pattern: re.Pattern[str] | None) -> None:
     if not data:
         return
-    if raw and out.human:
+    if raw and out.human and not pattern:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
     for line in data.decode("utf-8", "replace").removesuffix("\n").split("\n"):
+        if pattern and not pattern.search(clean_line(line, False)):
+            continue
         out.json_line({"line": clean_line(line, False)})
         if out.human:
             out.raw(clean_line(line, out.terminal) + "\n")

@@ -13,19 +13,20 @@ import click
 from paddock.cli.command import Session, verb
 from paddock.cli.output import JSON, UNLIMITED, Cell
 from paddock.cli.shape import STATE_STYLES, run_raw
+from paddock.compare.bar import short
 from paddock.compare.diff import differing_keys
 from paddock.compare.fields import lookup, metric_names
 from paddock.compare.select import parse, select, sort_runs
 from paddock.compare.table import check_keys
 from paddock.compare.text import cut_to, field_cell, is_numeric, many, width
-from paddock.model import RunRow
+from paddock.model import RUNNING, RunRow
 from paddock.record.layout import Home
 
 TERMINAL_LIMIT = 50  # runs, unless --limit or --all says otherwise
 _NAME_WIDTH = 40  # a longer text is cut on a terminal; never in a pipe
 _NAME_ROOM = 24  # what a long name keeps when there are numbers to show beside it
 _SHORTEST = 12
-_WHOLE = frozenset({"id", "state", "created", "started", "ended", "seen", "duration", "age"})  # never cut
+_WHOLE = frozenset({"id", "state", "progress", "created", "started", "ended", "seen", "duration", "age"})  # never cut
 _ALWAYS = ("id", "name", "project", "state", "created", "duration")
 _HELP = """List runs, newest first.
 
@@ -134,6 +135,8 @@ def usual_columns(runs: Sequence[RunRow], room: int, now: float, extra: Sequence
     """The columns that fit: the fields, then two metrics, the config keys that differ, and more metrics."""
     counters = [name for name in ("damaged", "dropped") if any(getattr(run, name) for run in runs)]
     marks = [name for name in ("star", "bug") if any(getattr(run, name) for run in runs)]
+    if any(run.progress is not None and run.state == RUNNING for run in runs):
+        marks.append("progress")
     config = [f"config.{key}" for key in differing_keys([run.config for run in runs])]
     metrics = [f"last.{name}" for name in metric_names(runs)[:6]]
     shown = [*_ALWAYS, *counters, *marks, *extra]
@@ -150,8 +153,14 @@ def usual_columns(runs: Sequence[RunRow], room: int, now: float, extra: Sequence
     return [*_ALWAYS, *marks, *rest, *extra, *counters]
 
 
+def _field(run: RunRow, name: str, now: float) -> str:
+    if name == "progress":  # of what is over, the state says it all
+        return short(run.progress) if run.progress is not None and run.state == RUNNING else ""
+    return field_cell(name, lookup(run, name, now), now)
+
+
 def _wide(runs: Sequence[RunRow], name: str, now: float) -> int:
-    longest = max((width(field_cell(name, lookup(run, name, now), now)) for run in runs), default=0)
+    longest = max((width(_field(run, name, now)) for run in runs), default=0)
     return max(len(_header(name)), min(longest, _NAME_WIDTH)) + 2
 
 
@@ -177,10 +186,7 @@ def cells(
     runs: Sequence[RunRow], names: Sequence[str], now: float, limits: Mapping[str, int] = {}
 ) -> tuple[list[str], list[list[Cell]], list[bool]]:
     columns: list[list[Any]] = [[lookup(run, name, now) for run in runs] for name in names]
-    rows = [
-        [_styled(name, field_cell(name, column[i], now), limits) for name, column in zip(names, columns, strict=True)]
-        for i in range(len(runs))
-    ]
+    rows = [[_styled(name, _field(run, name, now), limits) for name in names] for run in runs]
     right = [is_numeric(column) or name in ("created", "duration") for name, column in zip(names, columns, strict=True)]
     return [_header(name) for name in names], rows, right
 
@@ -192,4 +198,6 @@ def _styled(name: str, text: str, limits: Mapping[str, int]) -> Cell:
         return text, "red"
     if name == "id":
         return text, "bold"
+    if name == "progress" and text.startswith(("failed", "lost")):
+        return text, STATE_STYLES[text.split(" ")[0]]
     return cut_to(text, limits[name]) if name in limits else text

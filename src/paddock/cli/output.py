@@ -60,6 +60,11 @@ class Output:
         if self.human:
             self._print(clean(text), style)
 
+    def parts(self, line: Sequence[tuple[str, str]]) -> None:
+        """One line of pieces, each in a style of its own."""
+        if self.human:
+            self._print_cells("", [clean(text) for text, _ in line], [style for _, style in line], between="")
+
     def raw(self, text: str) -> None:
         """Text that is printed as it is (the caller has cleaned it), whatever the mode."""
         sys.stdout.write(text)
@@ -69,10 +74,10 @@ class Output:
             self._print("")
             self._print(clean(text), "bold")
 
-    def note(self, text: str) -> None:
-        """Something beside the result: to stderr, so that a pipe carries the result alone."""
+    def note(self, *texts: str) -> None:
+        """Something beside the result, one a line: to stderr, so that a pipe carries the result alone."""
         if self.human:
-            sys.stderr.write(clean(text) + "\n")
+            sys.stderr.write("".join(f"{clean(text)}\n" for text in texts))
 
     def fields(self, pairs: Iterable[tuple[str, Cell]], indent: int = 2) -> None:
         """Names and values, one a line, the values aligned."""
@@ -126,13 +131,13 @@ class Output:
         line.append(name, "dim").append(text, style or None)
         self._console.print(line, soft_wrap=True)
 
-    def _print_cells(self, indent: str, line: Sequence[str], styles: Sequence[str]) -> None:
+    def _print_cells(self, indent: str, line: Sequence[str], styles: Sequence[str], between: str = "  ") -> None:
         if not self.terminal:
-            sys.stdout.write((indent + "  ".join(line)).rstrip() + "\n")
+            sys.stdout.write((indent + between.join(line)).rstrip() + "\n")
             return
         text = _text(indent)
         for i, (cell, style) in enumerate(zip(line, styles, strict=True)):
-            text.append("  " if i else "").append(cell, style or None)
+            text.append(between if i else "").append(cell, style or None)
         text.rstrip()
         self._console.print(text, soft_wrap=True)
 

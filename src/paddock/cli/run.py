@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from paddock import settings as settings_
 from paddock import wire
 from paddock.cli.command import Session, verb
 from paddock.cli.output import JSON
@@ -25,10 +26,17 @@ from paddock.record.layout import check_id, new_id
 @click.option("--notes", help="Free text.")
 @click.option("--id", "run_id", help="The run's id; made up when left out.")
 @click.option("--resume", type=click.Choice(["allow", "must", "never"]), help="Continue the run with this --id.")
+@click.option("--usage", is_flag=True, help="Sample what its processes use: `paddock usage` draws it.")
 @click.argument("script", type=click.Path())
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(
-    session: Session, run_id: str | None, resume: str | None, script: str, arguments: tuple[str, ...], **about: Any
+    session: Session,
+    run_id: str | None,
+    resume: str | None,
+    usage: bool,
+    script: str,
+    arguments: tuple[str, ...],
+    **about: Any,
 ) -> None:
     """Run SCRIPT as a tracked run: paddock run train.py lr=0.1 model.depth=50
 
@@ -36,6 +44,7 @@ def run(
     log_image, log_runtime and output_dir in its module. Any other Python script runs as it is, with its arguments.
     How it ended is written down even after kill -9 or an out-of-memory kill. The exit code is the script's.
     """
+    from paddock.track.ship.joining import send_rest
     from paddock.track.supervise import begin, supervise, task_run
 
     if not os.path.isfile(script):
@@ -47,6 +56,8 @@ def run(
     else:
         directory, attempt = begin(home, check_id(run_id) if run_id else new_id(), resume)
     given = {key: value for key, value in about.items() if value}
+    if usage:
+        given |= {"usage": True, "usage_from_start": True}
     given["command"] = ["paddock", "run", script, *arguments]
     command = [sys.executable, "-m", "paddock.track.script", wire.dumps(given).decode(), script, *arguments]
     environ = {
@@ -61,6 +72,8 @@ def run(
     # With --json stdout carries the JSON alone; what the script prints goes to stderr.
     stdout = sys.stderr.fileno() if session.out.mode == JSON else None
     code = supervise(command, environ, directory, attempt, stdout, record=task is None)
+    if task is None:
+        send_rest(home, directory, settings_.load())
     session.out.json({"run": directory.id, "attempt": attempt, "exit_code": code})
     session.out.flush()
     sys.exit(code)

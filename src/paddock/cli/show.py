@@ -12,6 +12,7 @@ import click
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell, Output
 from paddock.cli.shape import STATE_STYLES, amount, label, mapping, run_json, short
+from paddock.cli.showing import show_bars, show_questions
 from paddock.compare.fields import duration, flatten
 from paddock.compare.stats import goal_of
 from paddock.compare.text import age, cell, many, moment, number, size, span
@@ -32,6 +33,8 @@ def show(session: Session, run: str) -> None:
         writers = list(catalog.writers(row.id))
         records = list(catalog.records(row.id, _KINDS))
         children = [other for other in catalog.runs() if other.parent == row.id]
+        bars = catalog.progress(row.id)
+        questions = catalog.questions(row.id)
     by_kind: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _KINDS}
     for record in records:
         by_kind[record["k"]].append(record)
@@ -42,6 +45,8 @@ def show(session: Session, run: str) -> None:
             "facts": facts,
             "writers": writers,
             "children": [short(child) for child in children],
+            "progress": bars,
+            "questions": questions,
             "records": by_kind,
         }
     )
@@ -49,6 +54,8 @@ def show(session: Session, run: str) -> None:
     if out.human:
         _head(out, row, facts, children, now)
         _ending(out, row, by_kind["end"])
+        show_questions(out, questions, now)
+        show_bars(out, bars)
         _values(out, row)
         _metrics(out, row)
         _processes(out, writers, now)

@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 import click
 
-from paddock.cli import watch_ending as ending
 from paddock.cli.command import Session, verb
 from paddock.cli.queued import confirm
-from paddock.cli.watched import known, life, near, stands
+from paddock.cli.watch.keeping import ending
+from paddock.cli.watch.shown import known, life, near
 from paddock.compare.text import many
-from paddock.evaluate.account import PENDING, Evaluation, tasks
-from paddock.evaluate.again import withdraw
-from paddock.evaluate.watcher import Seen, watchers
-from paddock.evaluate.watches import Watch
+from paddock.evaluate.ledger.account import PENDING, Evaluation, tasks
+from paddock.evaluate.ledger.watcher import Seen, watchers
+from paddock.evaluate.ledger.watches import Watch
+from paddock.evaluate.watching.again import withdraw
+from paddock.monitor.watches import stands
 from paddock.queue.roster import DEAD
 from paddock.queue.submission import parse_seconds
 from paddock.record.process import exists

@@ -13,7 +13,6 @@ from paddock.compare.text import many
 from paddock.compare.view import source
 from paddock.errors import UsageError
 from paddock.queue import sweep
-from paddock.record.layout import Home
 
 _HELP = """Put a shell command into a queue; `paddock worker` runs it.
 
@@ -69,6 +68,7 @@ def submit(
     dry_run: bool,
     **about: Any,
 ) -> None:
+    from paddock.cli.existing import without_existing
     from paddock.queue.submission import submit_all
 
     out = session.out
@@ -89,7 +89,7 @@ def submit(
         {**common, "cmd": p.command, "config": {**config, **p.config}, "name": _name(name, p.label, words)}
         for p in points
     ]
-    kept = _without_existing(session, home, tasks) if skip_existing else tasks
+    kept = without_existing(home, tasks) if skip_existing else tasks
     if dry_run:
         _show(session, kept)
         return
@@ -98,6 +98,9 @@ def submit(
     for task in made:
         out.bare(task.id)
         out.note(f"{task.name or 'task'} ({task.id}) is in {task.queue}")
+    if made and not no_snapshot and not made[0].task.code:
+        why = made[0].task.facts.get("code", {}).get("note") or "there is none"
+        out.note(f"The code is not frozen ({why}): it runs in place, as it is then.")
     if len(kept) < len(tasks):
         out.note(f"{many(len(tasks) - len(kept), 'task')} left out: there already.")
     out.json({"tasks": [{"id": t.id, "name": t.name, "queue": str(t.queue), "check": str(t)} for t in made]})
@@ -135,28 +138,7 @@ def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
     return found
 
 
-def _without_existing(session: Session, home: Home, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that no run of the same command and config is waiting for, at work on, or done with."""
-    from paddock.catalog.catalog import Catalog
-
-    if not home.path.is_dir():
-        return tasks
-    with Catalog.open(home) as catalog:
-        catalog.refresh()
-        known = {_likeness(run.command[-1:], run.config) for run in catalog.runs() if run.state in _EXISTING}
-    return [task for task in tasks if _likeness((task["cmd"],), task["config"]) not in known]
-
-
-_EXISTING = ("queued", "paused", "running", "finished")
-
-
-def _likeness(command: Sequence[str], config: Mapping[str, Any]) -> tuple[Any, ...]:
-    from paddock import wire
-
-    return (*command, wire.dumps(wire.plain(dict(sorted(config.items()))).value))
-
-
-def _show(session: Session, tasks: list[dict[str, Any]]) -> None:
+def _show(session: Session, tasks: Sequence[Mapping[str, Any]]) -> None:
     session.out.json({"tasks": [{"name": t["name"], "command": t["cmd"], "config": t["config"]} for t in tasks]})
     for task in tasks:
         session.out.line(task["cmd"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from paddock.queue.submission import parse_bytes, parse_seconds
 from paddock.record.layout import Home
 
 if TYPE_CHECKING:
+    from paddock.monitor.notifying import Notifier
+    from paddock.work.notify import Notify
     from paddock.work.slots import Slots
 
 _HELP = """Take tasks from QUEUEs and run them here, until you stop it.
@@ -82,22 +85,40 @@ def worker(
         end=_seconds_left(),
         grace=parse_seconds(grace),
         liveness=_liveness(given),
-        notify=notify.load(say=session.out.note),
+        notify=notify.load_all(say=session.out.note),
+        usage=given.worker_usage_seconds,
         warm=kinds(Path.cwd(), map(wire.loads, warm)),
     )
     home = source(session.home_option).home  # it need not exist yet
     home.prepare()
     found = [find_queue(name, home) for name in dict.fromkeys(queues or (given.queue,))]
-    works = Worker(home, found, options, _cache(given, home), lambda text: _tell(session, text))
+    works = Worker(home, found, options, _cache(given, home), lambda texts: _tell(session, texts))
     where = ", ".join(str(queue.path) for queue in found)
     session.out.note(f"{works.name} works on {where} ({_room(options.slots)}). Ctrl-C gives its tasks back.")
+    notifier = _notifier(session, home, options.notify, given)
     code = works.run()
+    if notifier is not None:
+        notifier.close()
     session.out.json({"worker": works.name, "tasks": works.taken, "stopped": works.stopping})
     sys.exit(code)
 
 
-def _tell(session: Session, text: str) -> None:
-    session.out.note(f"{time.strftime('%H:%M:%S')} {text}")
+def _notifier(session: Session, home: Home, notifies: tuple[Notify, ...], given: settings.Settings) -> Notifier | None:
+    """What happens to any run of the home, for who wants to know more than a worker sees by itself."""
+    from paddock.work.notify import QUEUE_EVENTS
+
+    if not any(one.query or set(one.on) - set(QUEUE_EVENTS) for one in notifies if not one.silent):
+        return None
+    from paddock.monitor.notifying import Notifier
+
+    made = Notifier(home, notifies, given, lambda text: _tell(session, [text]))
+    made.start()
+    return made
+
+
+def _tell(session: Session, texts: Sequence[str]) -> None:
+    now = time.strftime("%H:%M:%S")
+    session.out.note(*(f"{now} {text}" for text in texts))
 
 
 def _room(slots: Slots) -> str:

@@ -1,0 +1,77 @@
+"""What differs between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from paddock.compare.diff import DiffRow, diff, diff_packages
+from paddock.compare.fields import MISSING
+from paddock.errors import UsageError
+from paddock.model import RunRow
+from paddock.monitor.api.shapes import Brief
+from paddock.monitor.route import Call, Route
+
+
+class DiffParams(Struct, frozen=True):
+    run: Annotated[tuple[str, ...], Meta(description="A run by id or name; two or more.", max_length=200)]
+    every: Annotated[bool, Meta(description="Equal keys, too.")] = False
+    packages: Annotated[bool, Meta(description="Python and its packages, too.")] = False
+
+
+class Row(Struct, frozen=True):
+    """One key over all runs; a run that lacks it is not among the values."""
+
+    key: str
+    values: dict[str, Any]
+    equal: bool
+
+
+class Diff(Struct, frozen=True):
+    runs: list[Brief]
+    config: list[Row]
+    packages: list[Row] | None = None
+
+
+def compare(call: Call) -> Diff:
+    house, params = call.house, call.params
+    house.fresh()
+    found = list({run.entry.row.id: run for run in map(house.find, params.run)}.values())
+    if len(found) < 2:
+        raise UsageError("A diff needs two different runs or more.", hint="?run=A&run=B")
+    rows = [run.entry.row for run in found]
+    packages = None
+    if params.packages:
+        facts = [house.catalog(run.home).facts(run.entry.row.id) for run in found]
+        packages = _rows(rows, diff_packages([_packages(one) for one in facts], every=params.every))
+    return Diff(
+        [Brief(row.id, row.name, row.project, row.state) for row in rows],
+        _rows(rows, diff([row.config for row in rows], every=params.every)),
+        packages,
+    )
+
+
+def _packages(facts: dict[str, Any]) -> dict[str, str]:
+    environment = facts.get("environment")
+    environment = environment if isinstance(environment, dict) else {}
+    packages = environment.get("packages")
+    found = {str(k): str(v) for k, v in packages.items()} if isinstance(packages, dict) else {}
+    return {"(python)": str(environment.get("python", "")), **found}
+
+
+def _rows(runs: Sequence[RunRow], rows: Sequence[DiffRow]) -> list[Row]:
+    return [
+        Row(
+            row.key,
+            {run.id: value for run, value in zip(runs, row.values, strict=True) if value is not MISSING},
+            row.equal,
+        )
+        for row in rows
+    ]
+
+
+ROUTES = [
+    Route("GET", "/api/v1/diff", compare, "In what the configs of runs differ.", DiffParams, answer=Diff),
+]

@@ -1,0 +1,88 @@
+"""Who works on the queues, and on which machines."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from paddock.monitor.api.tasks import known
+from paddock.monitor.house import House
+from paddock.monitor.route import Call, Route
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.occupied import gangs, occupied
+from paddock.queue.roster import workers as look
+from paddock.queue.view import snapshot
+
+
+class Slot(Struct, frozen=True):
+    """What a worker has taken, or keeps a place for."""
+
+    task: str
+    title: str
+    state: str
+    attempt: int
+    rank: int | None
+    kept: bool
+
+
+class Worker(Struct, frozen=True):
+    """`silence` is how many seconds ago it was last heard of."""
+
+    worker: str
+    queue: str
+    host: str
+    pid: int
+    state: str
+    silence: float
+    slots: int
+    gpus: list[str]
+    tasks: list[Slot]
+
+
+class Workers(Struct, frozen=True):
+    workers: list[Worker]
+
+
+def all_workers(house: House) -> list[Worker]:
+    return [worker for name, (_, queue) in known(house).items() for worker in _of(name, queue)]
+
+
+def _of(name: str, queue: DirectoryQueue) -> list[Worker]:
+    seen = look(queue)
+    if not seen:
+        return []
+    tasks = snapshot(queue).by_id()
+    slots = occupied(tasks.values(), gangs(queue))
+    return [
+        Worker(
+            one.name,
+            name,
+            one.identity.host,
+            one.identity.pid,
+            one.state,
+            one.silence,
+            one.identity.slots,
+            list(one.gpus),
+            [
+                Slot(
+                    slot.task,
+                    tasks[slot.task].title if slot.task in tasks else "",
+                    tasks[slot.task].state if slot.task in tasks else "",
+                    tasks[slot.task].attempt if slot.task in tasks else 0,
+                    slot.rank,
+                    slot.kept,
+                )
+                for slot in slots
+                if slot.worker == one.name
+            ],
+        )
+        for one in seen
+    ]
+
+
+def workers(call: Call) -> Workers:
+    return Workers(all_workers(call.house))
+
+
+ROUTES = [
+    Route("GET", "/api/v1/workers", workers, "Who works on the queues, and on what.", answer=Workers),
+]

@@ -1,0 +1,1 @@
+"""`paddock top`: the picture of this minute on a terminal."""

@@ -1,0 +1,1 @@
+"""What changes, told to those who listen."""

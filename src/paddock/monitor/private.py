@@ -1,0 +1,66 @@
+"""python -m paddock.monitor.private HOME ADDRESS: the server that a main process starts for its workers elsewhere.
+
+It prints one line of JSON when it answers, and ends with the process that started it, however that one ends. When a
+server runs on the home already, it says where that one is, and ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+from paddock import settings, wire
+from paddock.address import parse
+from paddock.errors import PaddockError, Refused
+from paddock.monitor.house import House
+from paddock.monitor.presence import Presence, find
+from paddock.monitor.serving import Plan, Serving
+from paddock.record import token
+from paddock.record.layout import Home
+
+_LOOK_SECONDS = 0.5  # between two looks whether the parent lives
+
+
+def main() -> None:
+    parent, home, address = os.getppid(), Home(Path(sys.argv[1])), sys.argv[2]
+    try:
+        presence = Presence(home)
+    except Refused as refused:
+        found = find(home)
+        if found is None:
+            _say({"error": str(refused)})
+            return
+        _say({"urls": found.urls, "token": token.read(Path(found.token_file))})
+        return
+    file = home.server / f"private-{os.getpid()}.token"
+    try:
+        house = House([home], settings.load(), token.ensure(file))
+        serving = Serving(house, Plan([parse(address)]))
+        presence.note(serving.urls, house.instance, str(file))
+        threading.Thread(target=_end_with, args=(parent, serving), daemon=True).start()
+        serving.run(lambda: _say({"urls": serving.urls, "token": house.token}))
+    except PaddockError as error:
+        _say({"error": str(error)})
+    finally:
+        with contextlib.suppress(OSError):
+            file.unlink()
+        presence.close()
+
+
+def _end_with(parent: int, serving: Serving) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    serving.stop()
+
+
+def _say(what: dict[str, object]) -> None:
+    sys.stdout.write(wire.dumps(what).decode() + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
