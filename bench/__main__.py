@@ -21,7 +21,9 @@ from bench.system import System, all_systems
 
 QUEUE_CASES = ("queue", "latency", "submit", "backlog", "idle")
 WATCH_CASES = ("watch", "watch_idle")
-CASES = ("imports", "log", "pack", "kill", "read", "listing", "export", "growth", *QUEUE_CASES, *WATCH_CASES)
+MONITOR_CASES = ("progress", "lines", "serve")
+RECORD_CASES = ("imports", "log", "usage", "pack", "kill", "read", "listing", "export", "growth")
+CASES = (*RECORD_CASES, *QUEUE_CASES, *WATCH_CASES, "ship", *MONITOR_CASES)
 PACE_TURNS, DISK_FILES = 200_000, 20
 RESULTS = Path(__file__).parent / "results"
 

@@ -71,6 +71,17 @@ def family(pid: int) -> list[int]:
     return found
 
 
+def wait_quiet(pid: int, what: str, share: float = 0.1, window: float = 2.0) -> None:
+    """Until a process and its descendants use little of a processor: what they do at their start is over."""
+
+    def quiet() -> bool:
+        before, since = cpu_seconds(family(pid)), time.monotonic()
+        time.sleep(window)
+        return cpu_seconds(family(pid)) - before < share * (time.monotonic() - since)
+
+    wait_until(quiet, f"{what} has started and is quiet")
+
+
 def cpu_seconds(pids: Sequence[int]) -> float:
     """What they have used of a processor so far, to the nanosecond where the kernel counts so."""
     total = 0

@@ -16,6 +16,8 @@ from paddock.record.layout import Home, RunDirectory
 from paddock.record.scan import journal_files, parse, read_journal
 from paddock.work import cgroup
 
+pytest_plugins = ["tests.nvml"]
+
 # A busy machine is no failure.
 settings.register_profile("paddock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("paddock")

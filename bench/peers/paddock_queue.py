@@ -86,9 +86,14 @@ class PaddockClient:
         return [task.id for task in submit_all([self.about | one for one in wanted], queue=QUEUE)]
 
     def wait(self) -> None:
-        wait_until(lambda: not (self.names("queued") or self.names("active")), "Paddock's tasks end", every=0.01)
+        wait_until(self.is_over, "Paddock's tasks end", every=0.01)
         if failed := self.names("failed"):
             raise RuntimeError(f"{len(failed)} tasks failed")
+
+    def is_over(self) -> bool:
+        """The short list is looked at first, so that looking does not take the workers' time; it decides nothing, for a
+        task goes from `queued` to `active`, and would be missed in between."""
+        return not self.names("active") and not (self.names("queued") or self.names("active"))
 
     def names(self, state: str) -> list[str]:
         return os.listdir(self.queue / state)
