@@ -13,9 +13,9 @@ from typing import Any
 
 from paddock import settings
 from paddock.address import Address, parse
-from paddock.monitor.app import MODULES
 from paddock.monitor.house import House
-from paddock.monitor.serving import Plan, Serving
+from paddock.monitor.server.app import MODULES
+from paddock.monitor.server.serving import Plan, Serving
 from paddock.record.layout import Home
 
 TOKEN = "a-token-of-the-tests-0123456789"

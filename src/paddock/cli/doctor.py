@@ -154,7 +154,7 @@ def check_clock(home: Home, settings: Settings) -> Finding:
 
 def check_server(home: Home, settings: Settings) -> Finding:
     from paddock.errors import PaddockError
-    from paddock.monitor.presence import find
+    from paddock.monitor.server.presence import find
     from paddock.record.token import ensure, token_file
 
     found = find(home)

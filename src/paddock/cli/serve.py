@@ -17,8 +17,8 @@ from paddock.record import token as token_
 from paddock.record.layout import Home, find_home
 
 if TYPE_CHECKING:
-    from paddock.monitor.notifying import Notifier
-    from paddock.monitor.serving import Serving
+    from paddock.monitor.notices.notifying import Notifier
+    from paddock.monitor.server.serving import Serving
 
 _HELP = f"""Serve the board and the API of a home, and receive what clients send.
 
@@ -61,8 +61,8 @@ def serve(
     link: bool,
 ) -> None:
     from paddock.monitor.house import House
-    from paddock.monitor.presence import Presence
-    from paddock.monitor.serving import Plan, Serving
+    from paddock.monitor.server.presence import Presence
+    from paddock.monitor.server.serving import Plan, Serving
 
     given = settings_.load()
     found = _homes(homes, given)
@@ -97,7 +97,7 @@ def serve(
 
 
 def _notifiers(session: Session, homes: list[Home], given: settings_.Settings) -> list[Notifier]:
-    from paddock.monitor.notifying import Notifier
+    from paddock.monitor.notices.notifying import Notifier
     from paddock.work import notify
 
     wanted = notify.load_all(say=session.out.note)
@@ -126,7 +126,7 @@ def _advertised(name: str) -> str:
 
 
 def _tell(session: Session, serving: Serving, token_file: Path) -> None:
-    from paddock.monitor.login import login_path
+    from paddock.monitor.entrance.login import login_path
 
     out = session.out
     web = [url for url in serving.urls if url.startswith("http")]
@@ -143,8 +143,8 @@ def _tell(session: Session, serving: Serving, token_file: Path) -> None:
 
 
 def _print_link(session: Session, home: Home) -> None:
-    from paddock.monitor.login import login_path
-    from paddock.monitor.presence import find
+    from paddock.monitor.entrance.login import login_path
+    from paddock.monitor.server.presence import find
 
     found = find(home)
     if found is None:

@@ -64,7 +64,7 @@ def top(
 
 
 def _notify(session: Session, server: str | None) -> None:
-    from paddock.monitor.notifying import Notifier
+    from paddock.monitor.notices.notifying import Notifier
     from paddock.work import notify
 
     if server:

@@ -21,7 +21,7 @@ from paddock.queue.submission import parse_bytes, parse_seconds
 from paddock.record.layout import Home
 
 if TYPE_CHECKING:
-    from paddock.monitor.notifying import Notifier
+    from paddock.monitor.notices.notifying import Notifier
     from paddock.work.notify import Notify
     from paddock.work.slots import Slots
 
@@ -109,7 +109,7 @@ def _notifier(session: Session, home: Home, notifies: tuple[Notify, ...], given:
 
     if not any(one.query or set(one.on) - set(QUEUE_EVENTS) for one in notifies if not one.silent):
         return None
-    from paddock.monitor.notifying import Notifier
+    from paddock.monitor.notices.notifying import Notifier
 
     made = Notifier(home, notifies, given, lambda text: _tell(session, [text]))
     made.start()

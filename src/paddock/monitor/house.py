@@ -14,14 +14,14 @@ from typing import NamedTuple
 from paddock.catalog import naming
 from paddock.catalog.catalog import Catalog
 from paddock.errors import Ambiguous, RunNotFound
-from paddock.monitor.encoded import Encoded
+from paddock.monitor.entrance.login import Codes
 from paddock.monitor.ingest.desk import Desk
 from paddock.monitor.live.hub import Hub
 from paddock.monitor.live.teller import Teller, Told
-from paddock.monitor.login import Codes
-from paddock.monitor.news import News
-from paddock.monitor.refresher import Refresher
-from paddock.monitor.roll import Change, Entry, Roll
+from paddock.monitor.view.encoded import Encoded
+from paddock.monitor.view.news import News
+from paddock.monitor.view.refresher import Refresher
+from paddock.monitor.view.roll import Change, Entry, Roll
 from paddock.record.layout import Home, RunDirectory
 from paddock.settings import Settings
 

@@ -13,11 +13,12 @@ from paddock import wire
 from paddock.address import parse as parse_address
 from paddock.compare.select import parse as parse_query
 from paddock.errors import NotFound, UsageError
-from paddock.monitor import asked, inside, login
-from paddock.monitor.app import routes
-from paddock.monitor.guard import Rules, asked_of, judge
+from paddock.monitor.entrance import login
+from paddock.monitor.entrance.guard import Rules, asked_of, judge
+from paddock.monitor.http import asked, inside
+from paddock.monitor.http.sending import asked_range
 from paddock.monitor.live.hub import Hub
-from paddock.monitor.sending import asked_range
+from paddock.monitor.server.app import routes
 from paddock.record.lines import cursor_of
 
 PARAMS = sorted({route.params for route in routes()}, key=lambda kind: kind.__name__)

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from paddock.errors import NotFound
 from paddock.model import Question
-from paddock.monitor.route import Call, Reply, Route
+from paddock.monitor.http.route import Call, Reply, Route
 from paddock.record.answer import answer as write_answer
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from paddock.errors import UsageError
 from paddock.monitor.api.shapes import Run
-from paddock.monitor.route import Call, Reply, Route
+from paddock.monitor.http.route import Call, Reply, Route
 from paddock.record.annotation import annotate
 
 Tag = Annotated[str, Meta(min_length=1, max_length=1000)]

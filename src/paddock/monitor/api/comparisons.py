@@ -12,7 +12,7 @@ from paddock.compare.fields import MISSING
 from paddock.errors import UsageError
 from paddock.model import RunRow
 from paddock.monitor.api.shapes import Brief
-from paddock.monitor.route import Call, Route
+from paddock.monitor.http.route import Call, Route
 
 
 class DiffParams(Struct, frozen=True):

@@ -7,8 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from paddock.errors import UsageError
+from paddock.monitor.http.route import Call, Route
 from paddock.monitor.live.stream import EventStream
-from paddock.monitor.route import Call, Route
 
 MOST_TOPICS = 200
 KINDS = ("runs", "queues", "watches", "questions")

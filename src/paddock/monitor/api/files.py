@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from paddock.monitor import inside
-from paddock.monitor.inside import Kept
-from paddock.monitor.route import Call, Route
-from paddock.monitor.sending import Opened, file_response
+from paddock.monitor.http import inside
+from paddock.monitor.http.inside import Kept
+from paddock.monitor.http.route import Call, Route
+from paddock.monitor.http.sending import Opened, file_response
 
 MOST_FILES = 10_000
 

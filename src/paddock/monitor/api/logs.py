@@ -12,7 +12,7 @@ from paddock.compare.view import output_file, output_files
 from paddock.errors import NotFound, UsageError
 from paddock.model import LogLine
 from paddock.monitor.house import Found
-from paddock.monitor.route import Call, Route
+from paddock.monitor.http.route import Call, Route
 from paddock.record import lines as lines_
 from paddock.record import printed
 

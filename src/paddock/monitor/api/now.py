@@ -11,10 +11,10 @@ from msgspec import Meta, Struct
 
 from paddock.compare.select import EVERYTHING, parse
 from paddock.monitor.house import House
+from paddock.monitor.http.route import Call, Route
 from paddock.monitor.now.details import Details
 from paddock.monitor.now.picture import Line, Now
 from paddock.monitor.now.source import HomeSource
-from paddock.monitor.route import Call, Route
 
 FRESH_SECONDS = 0.5  # a picture is shown to everybody for so long
 MOST_LINES, MOST_PICTURES = 500, 32

@@ -10,9 +10,9 @@ from msgspec import Meta, Struct
 from paddock.compare.fields import lookup
 from paddock.compare.select import parse, select, sort_runs
 from paddock.compare.table import check_keys
-from paddock.monitor import encoding
 from paddock.monitor.api.shapes import Detail, RunList
-from paddock.monitor.route import Call, Reply, Route, unchanged
+from paddock.monitor.http import encoding
+from paddock.monitor.http.route import Call, Reply, Route, unchanged
 
 _KINDS = ("mark", "alert", "artifact", "use", "end", "exit", "file", "image", "table", "media", "note", "runtime")
 

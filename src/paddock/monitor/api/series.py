@@ -10,11 +10,12 @@ from msgspec import Meta, Struct
 from paddock.compare.view import check_metric, resolve
 from paddock.errors import UsageError
 from paddock.model import Series as Points
-from paddock.monitor import encoding, thinning
 from paddock.monitor.api.shapes import Number
-from paddock.monitor.encoded import Want
 from paddock.monitor.house import Found, House
-from paddock.monitor.route import Call, Reply, Route
+from paddock.monitor.http import encoding
+from paddock.monitor.http.route import Call, Reply, Route
+from paddock.monitor.view import thinning
+from paddock.monitor.view.encoded import Want
 
 MOST_SERIES = 10_000
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from paddock.monitor.route import Call, Reply, Route
+from paddock.monitor.http.route import Call, Reply, Route
 from paddock.version import __version__
 
 

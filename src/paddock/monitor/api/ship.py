@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from paddock.errors import UsageError
-from paddock.monitor import intake
+from paddock.monitor.http import intake
+from paddock.monitor.http.route import Call, Route
 from paddock.monitor.ingest.back import brought
-from paddock.monitor.route import Call, Route
 from paddock.track.ship import parcel
 from paddock.track.ship.parcel import Back, Brought, Question, Reply
 

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from paddock.errors import NotFound, Refused, UsageError
 from paddock.monitor.house import House
-from paddock.monitor.route import Call, Route
+from paddock.monitor.http.route import Call, Route
 from paddock.queue import cancelling, orders
 from paddock.queue.directory import DirectoryQueue, queues, remember
 from paddock.queue.orders import Step, carry_out, find, make_durable

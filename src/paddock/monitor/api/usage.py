@@ -9,8 +9,8 @@ from msgspec import Meta, Struct
 from paddock.compare.usage.metrics import chosen, possible
 from paddock.compare.usage.report import POINTS, read
 from paddock.monitor.api.now import window
+from paddock.monitor.http.route import Call, Route
 from paddock.monitor.now.picture import Host
-from paddock.monitor.route import Call, Route
 
 
 class UsageParams(Struct, frozen=True):

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from paddock.errors import NotFound
 from paddock.evaluate.ledger.watches import Watch, watches
 from paddock.monitor.api.shapes import Number
-from paddock.monitor.route import Call, Route
+from paddock.monitor.http.route import Call, Route
 from paddock.monitor.watches import evaluation_json, stands, watch_json
 
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from paddock.monitor.api.tasks import known
 from paddock.monitor.house import House
-from paddock.monitor.route import Call, Route
+from paddock.monitor.http.route import Call, Route
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.occupied import gangs, occupied
 from paddock.queue.roster import workers as look

@@ -15,7 +15,7 @@ from paddock.catalog.catalog import Catalog
 from paddock.compare.view import output_file, output_files, resolve
 from paddock.errors import PaddockError
 from paddock.model import RunRow
-from paddock.monitor import encoding
+from paddock.monitor.http import encoding
 from paddock.record import lines as lines_
 from paddock.record import printed
 from paddock.record.layout import RunDirectory

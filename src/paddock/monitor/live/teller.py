@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddock.model import RUNNING, Question
-from paddock.monitor import encoding, news
+from paddock.monitor.http import encoding
 from paddock.monitor.live import changes
 from paddock.monitor.live.following import Followed, Points, followed, look
 from paddock.monitor.live.hub import LINGER_SECONDS
-from paddock.monitor.roll import WATCHES, Change, Roll
+from paddock.monitor.view import news
+from paddock.monitor.view.roll import WATCHES, Change, Roll
 
 if TYPE_CHECKING:
     from paddock.monitor.house import House

@@ -22,7 +22,7 @@ class PrivateServer:
     def __init__(self, home: Home, address: str) -> None:
         """`variables` is what workers need in their environment; empty when there is no server, which is said."""
         self._pid = os.getpid()
-        words = [sys.executable, "-m", "paddock.monitor.private", str(home.path), address]
+        words = [sys.executable, "-m", "paddock.monitor.server.private", str(home.path), address]
         environ = {name: value for name, value in os.environ.items() if not name.startswith("PADDOCK_RUN_")}
         # A session of its own: Ctrl-C at the terminal is for the training, which ends its server when it has ended.
         self._process = subprocess.Popen(

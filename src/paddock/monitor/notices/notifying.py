@@ -12,7 +12,7 @@ from typing import Any
 from paddock.catalog.catalog import Catalog
 from paddock.compare.select import EVERYTHING, fits, parse
 from paddock.errors import PaddockError
-from paddock.monitor.events import Event, events
+from paddock.monitor.notices.events import Event, events
 from paddock.monitor.now.reader import HomeReader
 from paddock.record.layout import Home
 from paddock.settings import Settings

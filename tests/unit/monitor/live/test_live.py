@@ -204,7 +204,7 @@ def test_all_who_listen_are_let_go_at_once_when_the_server_ends(home: Home) -> N
 
 
 def test_nobody_looks_while_nobody_asks(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    from paddock.monitor import refresher
+    from paddock.monitor.view import refresher
 
     monkeypatch.setattr(refresher, "INTEREST_SECONDS", 0.2)
     fill(home)

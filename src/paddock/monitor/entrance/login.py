@@ -13,7 +13,7 @@ import time
 
 import msgspec
 
-from paddock.monitor.route import Call, Reply, Route
+from paddock.monitor.http.route import Call, Reply, Route
 
 CODE_SECONDS = 15 * 60
 COOKIE_SECONDS = 30 * 24 * 3600

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from paddock.monitor.app import routes
-from paddock.monitor.openapi import document
+from paddock.monitor.server.app import routes
+from paddock.monitor.server.openapi import document
 from paddock.record.layout import Home
 from tests.served import TOKEN, Server, served
 from tests.unit.monitor.conftest import fill
@@ -65,7 +65,7 @@ def test_every_route_is_described_once_and_changes_nothing_by_get() -> None:
 
 
 def test_every_call_is_on_its_page() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "api.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "reference" / "api.md").read_text()
     missing = [
         f"{route.method} {route.path}"
         for route in routes()

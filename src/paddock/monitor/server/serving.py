@@ -14,12 +14,12 @@ import uvicorn
 
 from paddock.address import Address
 from paddock.errors import UsageError
-from paddock.monitor import login
-from paddock.monitor.app import MODULES, make_app
-from paddock.monitor.connection import Connection
-from paddock.monitor.guard import Rules
+from paddock.monitor.entrance import login
+from paddock.monitor.entrance.guard import Rules
 from paddock.monitor.house import House
-from paddock.monitor.listening import Listener, answering, listen, names
+from paddock.monitor.server.app import MODULES, make_app
+from paddock.monitor.server.connection import Connection
+from paddock.monitor.server.listening import Listener, answering, listen, names
 
 GRACE_SECONDS = 3  # for answers that are under way when the server ends
 KEEP_ALIVE_SECONDS = 30

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from paddock.monitor.api.shapes import Failed
-from paddock.monitor.route import Nothing, Route
+from paddock.monitor.http.route import Nothing, Route
 from paddock.version import __version__
 
 _PLACE = re.compile(r"\{(\w+)\}")

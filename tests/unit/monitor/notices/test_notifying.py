@@ -11,8 +11,8 @@ import pytest
 
 from paddock import settings, wire
 from paddock.catalog.catalog import Catalog
-from paddock.monitor.events import events
-from paddock.monitor.notifying import Notifier
+from paddock.monitor.notices.events import events
+from paddock.monitor.notices.notifying import Notifier
 from paddock.monitor.now.reader import HomeReader
 from paddock.record.layout import Home
 from paddock.work import marks as marks_module

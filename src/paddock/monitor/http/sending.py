@@ -13,7 +13,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from paddock.monitor import failure
+from paddock.monitor.http import failure
 
 PIECE = 256 << 10
 _RANGE = re.compile(r"bytes=(\d{0,19})-(\d{0,19})")

@@ -10,7 +10,8 @@ from paddock.catalog import tasks
 from paddock.catalog.catalog import Catalog
 from paddock.catalog.tasks import Waiting
 from paddock.model import RunRow
-from paddock.monitor import encoding, news
+from paddock.monitor.http import encoding
+from paddock.monitor.view import news
 from paddock.record.layout import Home
 
 JOURNALS, FOLLOWED, WATCHES = "journal", ("output", "logs"), "watches"

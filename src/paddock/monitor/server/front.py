@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from paddock.monitor.route import Call, Reply, Route
+from paddock.monitor.http.route import Call, Reply, Route
 from paddock.version import __version__
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Paddock</title>

@@ -18,10 +18,11 @@ from starlette.responses import Response
 from starlette.routing import Route as Way
 
 from paddock.errors import PaddockError
-from paddock.monitor import asked, encoding, failure, intake, openapi
-from paddock.monitor.guard import Guard, Rules
+from paddock.monitor.entrance.guard import Guard, Rules
 from paddock.monitor.house import House
-from paddock.monitor.route import Call, Reply, Route
+from paddock.monitor.http import asked, encoding, failure, intake
+from paddock.monitor.http.route import Call, Reply, Route
+from paddock.monitor.server import openapi
 
 API = "/api/v1"
 # Each of these has a list ROUTES. One noun, one module: what is added to the server is added here.
@@ -41,8 +42,8 @@ MODULES: tuple[str, ...] = (
     "paddock.monitor.api.events",
     "paddock.monitor.api.usage",
     "paddock.monitor.api.ship",
-    "paddock.monitor.front",
-    "paddock.monitor.login",
+    "paddock.monitor.server.front",
+    "paddock.monitor.entrance.login",
 )
 THREADS = 16  # that read disks at a time
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from paddock.monitor import connection, guard, intake
-from paddock.monitor.app import routes
+from paddock.monitor.entrance import guard
+from paddock.monitor.http import intake
+from paddock.monitor.server import connection
+from paddock.monitor.server.app import routes
 from paddock.record.layout import Home
 from tests.served import TOKEN, Server, served
 from tests.unit.monitor.conftest import fill

@@ -19,7 +19,7 @@ from paddock.errors import (
     TooLarge,
     UsageError,
 )
-from paddock.monitor.route import Reply
+from paddock.monitor.http.route import Reply
 
 log = logging.getLogger("paddock.server")
 _STATUS: tuple[tuple[type[PaddockError], int], ...] = (

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from paddock.monitor import failure
-from paddock.monitor.route import READS
+from paddock.monitor.http import failure
+from paddock.monitor.http.route import READS
 
 Scope = dict[str, Any]
 Message = dict[str, Any]

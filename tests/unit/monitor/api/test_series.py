@@ -8,7 +8,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.monitor.thinning import thinned, within
+from paddock.monitor.view.thinning import thinned, within
 from tests.served import Server
 
 FLOATS = st.floats(width=32) | st.just(math.nan) | st.sampled_from([math.inf, -math.inf])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from paddock.monitor import login
+from paddock.monitor.entrance import login
 from paddock.record.layout import Home
 from tests.served import TOKEN, served
 

@@ -1,4 +1,4 @@
-"""python -m paddock.monitor.private HOME ADDRESS: the server that a main process starts for its workers elsewhere.
+"""python -m paddock.monitor.server.private HOME ADDRESS: the server that a main process starts for its workers.
 
 It prints one line of JSON when it answers, and ends with the process that started it, however that one ends. When a
 server runs on the home already, it says where that one is, and ends.
@@ -17,8 +17,8 @@ from paddock import settings, wire
 from paddock.address import parse
 from paddock.errors import PaddockError, Refused
 from paddock.monitor.house import House
-from paddock.monitor.presence import Presence, find
-from paddock.monitor.serving import Plan, Serving
+from paddock.monitor.server.presence import Presence, find
+from paddock.monitor.server.serving import Plan, Serving
 from paddock.record import token
 from paddock.record.layout import Home
 

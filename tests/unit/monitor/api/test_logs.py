@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.errors import NotFound
-from paddock.monitor import inside
-from paddock.monitor.sending import Span, asked_range
+from paddock.monitor.http import inside
+from paddock.monitor.http.sending import Span, asked_range
 from paddock.record.layout import Home
 from tests.served import Server
 from tests.unit.monitor.conftest import LINES

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from paddock.monitor import login
-from paddock.monitor.guard import Asked, Rules, host_name, judge, known_host
+from paddock.monitor.entrance import login
+from paddock.monitor.entrance.guard import Asked, Rules, host_name, judge, known_host
 
 TOKEN = "the-token-of-this-server"
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW")

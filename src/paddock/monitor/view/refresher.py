@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from paddock.monitor.news import News
+from paddock.monitor.view.news import News
 
 LEAST_SECONDS = 0.1  # between two looks, while somebody watches
 SHARE = 4.0  # a look may be followed by the next after so many times of what it took

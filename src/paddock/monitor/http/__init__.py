@@ -1,0 +1,1 @@
+"""What a request says, and how an answer is made of values."""

@@ -1,0 +1,1 @@
+"""What happens to runs, told to people."""
