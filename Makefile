@@ -7,8 +7,9 @@ DEMO   := .venv-demo
 BIN    := $(VENV)/bin
 PIP_PIN := 26.3
 WORKERS ?= auto
+BOARD  := $(shell find web -name node_modules -prune -o -name .node -prune -o -type f -print)
 
-.PHONY: demo test lint types imports unit format clean
+.PHONY: demo board board-check test lint types imports unit format clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
@@ -16,7 +17,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . --group dev
 	touch $@
 
-$(DEMO)/.ready: pyproject.toml constraints.txt $(shell find src -name '*.py' -o -name '*.sql')
+$(DEMO)/.ready: pyproject.toml constraints.txt $(shell find src -name '*.py' -o -name '*.sql') $(BOARD)
 	test -x $(DEMO)/bin/python || $(PYTHON) -m venv $(DEMO)
 	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check pip==$(PIP_PIN)
 	$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[demo]'
@@ -25,7 +26,14 @@ $(DEMO)/.ready: pyproject.toml constraints.txt $(shell find src -name '*.py' -o 
 demo: $(DEMO)/.ready
 	PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" sh examples/demo.sh
 
-test: lint types imports unit
+# The web page of `paddock serve`, into the place where the server looks for it.
+board: $(VENV)/.ready
+	$(BIN)/python web/build.py
+
+board-check: $(VENV)/.ready
+	$(BIN)/python web/build.py --check
+
+test: board board-check lint types imports unit
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check src tests bench examples

@@ -23,6 +23,8 @@ Message = dict[str, Any]
 SEND_SECONDS = 30.0  # a client that takes nothing for so long is let go
 DRAINED_BYTES, DRAIN_SECONDS = 64 << 10, 2.0
 OPEN_PATHS = frozenset({"/api/v1/health", "/login"})  # tell nothing, or ask for a proof of their own
+# The board's page and files are the same for everybody and hold nothing of anybody: what they show they ask for.
+OPEN_PAGES = frozenset({"runs", "compare", "reports", "queue", "watches", "now", "assets"})
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -90,7 +92,7 @@ def judge(asked: Asked, rules: Rules) -> Refusal | None:
     reads = asked.method in READS
     if not reads and asked.site not in ("", "same-origin", "none"):
         return _WRONG_ORIGIN
-    if asked.path in OPEN_PATHS and reads:
+    if reads and is_open(asked.path):
         return None
     if reads and rules.open_reads:
         return None
@@ -100,6 +102,10 @@ def judge(asked: Asked, rules: Rules) -> Refusal | None:
         # A browser sends the cookie by itself, so there must be a proof that the page is ours. All send Origin.
         return None if reads or asked.origins else _WRONG_ORIGIN
     return _NO_TOKEN
+
+
+def is_open(path: str) -> bool:
+    return path in OPEN_PATHS or path == "/" or path.split("/")[1:2] in [[page] for page in OPEN_PAGES]
 
 
 def same(one: str, other: str) -> bool:

@@ -77,6 +77,7 @@ class Route:
     status: int = 200
     most_bytes: int = MOST_BYTES
     streams: bool = False
+    any_query: bool = False  # it is for the page that answers, not for us
     tag: str = ""
 
     @property

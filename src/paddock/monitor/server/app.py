@@ -42,7 +42,7 @@ MODULES: tuple[str, ...] = (
     "paddock.monitor.api.events",
     "paddock.monitor.api.usage",
     "paddock.monitor.api.ship",
-    "paddock.monitor.server.front",
+    "paddock.monitor.board.pages",
     "paddock.monitor.entrance.login",
 )
 THREADS = 16  # that read disks at a time
@@ -84,7 +84,7 @@ def _endpoint(route: Route, house: House, limiter: CapacityLimiter) -> Callable[
 
     async def endpoint(request: Request) -> Response:
         try:
-            params = asked.params(route.params, request.scope.get("query_string", b""))
+            params = None if route.any_query else asked.params(route.params, request.scope.get("query_string", b""))
             body = None
             if route.body is not None and not route.streams:
                 body = asked.body(route.body, await intake.read(request, route.most_bytes))

@@ -84,11 +84,24 @@ def test_a_page_of_another_site_is_told_by_what_the_browser_says_of_it() -> None
     assert refused is not None and refused.code == "WrongOrigin"
 
 
-def test_only_health_and_login_can_be_read_by_anybody() -> None:
+def test_only_health_login_and_the_empty_board_can_be_read_by_anybody() -> None:
     far = rules(False)
     assert judge(Asked("GET", "/api/v1/health", hosts=("localhost",)), far) is None
     assert judge(Asked("GET", "/login", hosts=("localhost",)), far) is None
-    for path in ("/", "/api/v1/health/", "/api/v1/health/..", "/login/x", "/api/v1/server", "//api/v1/health"):
+    for path in ("/", "/runs", "/runs/some", "/assets/index-1.js"):
+        assert judge(Asked("GET", path, hosts=("localhost",)), far) is None
+        assert judge(Asked("POST", path, hosts=("localhost",)), far) is not None
+        assert judge(Asked("GET", path, hosts=("elsewhere",)), far) is not None
+    for path in (
+        "/runsx",
+        "/api/v1/runs",
+        "runs",
+        "/api/v1/health/",
+        "/api/v1/health/..",
+        "/login/x",
+        "/api/v1/server",
+        "//api/v1/health",
+    ):
         assert judge(Asked("GET", path, hosts=("localhost",)), far) is not None
     assert judge(Asked("POST", "/login", hosts=("localhost",)), far) is not None
 

@@ -54,7 +54,7 @@ def test_a_browser_gets_in_by_a_link_once_and_may_then_change_things_from_our_ow
         assert "HttpOnly" in kept and "SameSite=Strict" in kept and TOKEN not in kept
         assert server.ask("GET", link.json["path"], token=None).status == 403
         cookie = {"Cookie": kept.partition(";")[0]}
-        assert b"This server shows" in server.ask("GET", "/", token=None, headers=cookie).body
+        assert b"<title>Paddock</title>" in server.ask("GET", "/", token=None, headers=cookie).body
         own = {"Origin": f"http://127.0.0.1:{server.address.port}"}
         assert server.ask("POST", "/api/v1/links", token=None, headers=cookie | own).status == 201
         assert server.ask("POST", "/api/v1/links", token=None, headers=cookie).status == 403

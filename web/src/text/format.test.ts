@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest";
+import { ago, bytes, cell, duration, meanStd, number } from "./format.ts";
+
+describe("numbers", () => {
+  test.each([
+    [0.1, "0.1"], [0.123456789, "0.12346"], [1e-9, "1e-9"], [123456.7, "1.2346e5"], [1234567.5, "1.235e6"], [5, "5"],
+    [-0.00001234, "-1.234e-5"], [100, "100"], [1.5e12, "1.5e12"], [null, "–"], ["inf", "∞"], ["-inf", "−∞"], [NaN, "NaN"],
+  ])("%s is shown as %s", (value, text) => expect(number(value)).toBe(text));
+
+  test("a mean has the digits that its spread is sure of", () => {
+    expect(meanStd(0.91234, 0.0123, 5)).toBe("0.912 ± 0.012");
+    expect(meanStd(12.3, 4.5, 3)).toBe("12.3 ± 4.5");
+    expect(meanStd(0.5, 0.1, 1)).toBe("0.5");
+    expect(meanStd(0.5, 0, 3)).toBe("0.5 ± 0");
+    expect(meanStd(null, null, 0)).toBe("–");
+  });
+});
+
+test.each([
+  [0, "0s"], [0.25, "250ms"], [3.21, "3.2s"], [83, "1m 23s"], [3600, "1h"], [7325, "2h 2m"], [200000, "2d 7h"], [null, "–"],
+])("%s seconds are %s", (seconds, text) => expect(duration(seconds)).toBe(text));
+
+test("times, sizes and other values", () => {
+  expect(ago(100, 165)).toBe("1m ago");
+  expect(ago(100, 100.2)).toBe("now");
+  expect(bytes(1234567)).toBe("1.23 MB");
+  expect(bytes(12)).toBe("12 B");
+  expect(cell({ a: [1] })).toBe('{"a":[1]}');
+  expect(cell(false)).toBe("false");
+});
