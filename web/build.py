@@ -128,20 +128,22 @@ def _install_packages(npm: Sequence[str], environment: dict[str, str], omit: Seq
     known = stamp.read_text() if stamp.exists() else ""
     if known and wanted.startswith(known):  # all of them are enough for a part, too
         return
-    # The lock file lists the native parts for Linux only; elsewhere the versions of package.json are taken.
-    words = ["ci"] if sys.platform == "linux" else ["install", "--no-save", "--no-package-lock"]
-    _run([*npm, *words, *omit, "--no-audit", "--no-fund", "--loglevel=error"], environment, "npm failed")
+    # Not `npm ci`: it insists on the native parts for every other kind of machine, which a mirror may not have.
+    _run([*npm, "install", "--no-save", *omit, "--loglevel=error"], environment, "npm failed")
     stamp.write_text(wanted)
 
 
 def _run(command: Sequence[str], environment: dict[str, str], failed: str) -> None:
     try:
-        done = subprocess.run(command, cwd=WEB, env=environment, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            command, cwd=WEB, env={**environment, "NO_COLOR": "1"}, capture_output=True, text=True, timeout=600
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotBuild(f"{failed}: {error}") from None
     if done.returncode:
-        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
-        raise CannotBuild(f"{failed} (exit code {done.returncode}):\n{said}")
+        said = (done.stdout + done.stderr).strip().splitlines()
+        shown = said if len(said) <= 30 else [*said[:15], "...", *said[-14:]]
+        raise CannotBuild("\n".join([f"{failed} (exit code {done.returncode}):", *shown]))
 
 
 def main() -> int:

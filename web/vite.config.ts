@@ -1,5 +1,4 @@
-/// <reference types="vitest/config" />
-import { defineConfig } from "vitest/config";
+import { defineConfig } from "vite";
 import { fileURLToPath } from "node:url";
 import { precompress } from "./src/build/precompress.ts";
 
@@ -19,5 +18,4 @@ export default defineConfig({
   },
   server: { proxy: { "/api": SERVER, "/login": SERVER } },
   plugins: [precompress()],
-  test: { include: ["src/**/*.test.ts"] },
 });

@@ -1,0 +1,62 @@
+/** How charts are looked at: smoothing, axes and zoom, the same for all charts of a page, and in its address. */
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { AXES, isAxis, kindOf, type Axis } from "~/chart/axis";
+import type { Range } from "~/chart/line";
+import { Choice } from "~/part/parts";
+import { asked, set } from "~/route/router";
+
+export interface View {
+  smooth: number;
+  logX: boolean;
+  logY: boolean;
+  axis: Axis;
+  /** In units of the axis. */
+  zoom: Range | undefined;
+}
+
+export function useView(): View {
+  const words = [asked("smooth"), asked("log"), asked("x", "step"), asked("zoom")] as const;
+  return useMemo(() => {
+    const [smooth, log, axis, zoom] = words;
+    const ends = zoom.split("~").map(Number);
+    return {
+      smooth: Math.min(0.999, Math.max(0, Number(smooth) || 0)),
+      logX: log.includes("x"),
+      logY: log.includes("y"),
+      axis: isAxis(axis) ? axis : "step",
+      zoom: ends.length === 2 && ends.every(Number.isFinite) && ends[0]! < ends[1]! ? ([ends[0]!, ends[1]!] as const) : undefined,
+    };
+  }, words);
+}
+
+export function setZoom(zoom: Range | undefined): void {
+  set({ zoom: zoom && zoom.map((end) => String(Number(end.toPrecision(10)))).join("~") });
+}
+
+export function Controls({ view, epoch = true }: { view: View; epoch?: boolean }): JSX.Element {
+  const log = (letter: "x" | "y", on: boolean): void => {
+    const letters = new Set([...(view.logX ? "x" : ""), ...(view.logY ? "y" : "")]);
+    if (on) letters.add(letter);
+    else letters.delete(letter);
+    set({ log: [...letters].sort().join("") });
+  };
+  const axes = epoch ? AXES : AXES.filter(([axis]) => axis !== "epoch");
+  return (
+    <div class="controls">
+      <label>
+        Smooth
+        <input type="range" min="0" max="0.999" step="0.001" value={view.smooth} onInput={(event) => set({ smooth: Number(event.currentTarget.value) || undefined })} />
+        <output>{view.smooth === 0 ? "off" : view.smooth.toFixed(view.smooth > 0.99 ? 3 : 2)}</output>
+      </label>
+      <Choice label="x axis" value={view.axis} options={axes} onChoose={(axis) => set({ x: axis === "step" ? undefined : axis, zoom: undefined })} />
+      <span class="choice" role="group" aria-label="logarithmic axes">
+        <button type="button" aria-pressed={view.logX} onClick={() => log("x", !view.logX)}>log x</button>
+        <button type="button" aria-pressed={view.logY} onClick={() => log("y", !view.logY)}>log y</button>
+      </span>
+      <button type="button" class="button" disabled={!view.zoom} onClick={() => setZoom(undefined)} title="Drag in a chart to zoom, double-click to see all">All of it</button>
+    </div>
+  );
+}
+
+export { kindOf };
