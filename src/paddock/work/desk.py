@@ -18,6 +18,7 @@ from paddock.work.slots import Slots
 from paddock.work.waiting import Waiting
 
 MISS_SECONDS = 0.25  # between two listings without a file before it counts as removed: an editor's save takes less
+LOOK_SECONDS = 0.01  # a look at the directories is good for so long
 
 
 class Desk:
@@ -39,14 +40,21 @@ class Desk:
         watch = Watch(queue.workers, liveness.reclaim)
         self.reclaim = Reclaim(queue, self.mirror, watch, worker, lease.log, liveness.look)
         self.unwanted = False  # somebody has removed the worker's file
+        self._looked = -1e9  # when the directories were last seen
 
     @property
     def is_empty(self) -> bool:
         """As far as we know nothing waits or runs."""
         return not any(self.mirror.names(state) for state in (QUEUED, CHECKING, ACTIVE))
 
+    def is_stale(self, now: float, ready: Set[int]) -> bool:
+        """Whether `refresh` is due. While one short task follows another, the look that follows each claim will do, if
+        the kernel tells what happens and `ready` does not say that it has."""
+        return self.mirror.fd < 0 or self.mirror.fd in ready or now - self._looked >= LOOK_SECONDS
+
     def refresh(self, now: float) -> bool:
         """See what has changed in the directories; True when something has."""
+        self._looked = now
         changes = self.mirror.refresh(now)
         self.waiting.find_forgotten(now)
         if not changes:

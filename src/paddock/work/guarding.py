@@ -53,7 +53,6 @@ class GuardProcess:
         self.unremoved: list[cgroup.Cgroup] = []
         self.chores: queue.SimpleQueue[Chore] = queue.SimpleQueue()  # for the second thread
         self.used: list[int] = []  # descriptors to be closed, by that thread
-        self.ignored = process.ignored()
         self.wake, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
@@ -207,7 +206,7 @@ class GuardProcess:
             if not argv:
                 raise ValueError("the command is empty")
             began = time.monotonic()
-            pid = process.spawn(argv, env, output, stdin, self.ignored)
+            pid = process.spawn(argv, env, output, stdin)
             self.lineage.childless = False
             floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         except Exception as error:

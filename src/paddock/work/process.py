@@ -10,7 +10,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import NamedTuple
 
 from paddock.queue import handover
@@ -46,10 +46,9 @@ class Process(NamedTuple):
         return self.pid, self.start
 
 
-def spawn(argv: list[str], env: dict[str, str], output: int, stdin: int, ignored: Sequence[int]) -> int:
+def spawn(argv: list[str], env: dict[str, str], output: int, stdin: int) -> int:
     """Start a program in a session of its own, its signals as at a login. The caller's other descriptors must close on
-    exec, as they do in Python, and its directory is inherited; `ignored`: the signals that the caller ignores. Far
-    faster than a fork of this interpreter."""
+    exec, as they do in Python, and its directory is inherited. Far faster than a fork of this interpreter."""
     null = (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
     return os.posix_spawn(
         argv[0],
@@ -62,14 +61,8 @@ def spawn(argv: list[str], env: dict[str, str], output: int, stdin: int, ignored
         ],
         setsid=True,
         setsigmask=[],
-        setsigdef=ignored,
+        setsigdef=_CATCHABLE,  # of those that are not named, the C library asks the system one by one
     )
-
-
-def ignored() -> list[int]:
-    """The signals that a program would go on ignoring. What is caught is as at a login for it anyway, and to say so for
-    all 62 would be more calls of the system than all the rest of a start."""
-    return [number for number in _CATCHABLE if signal.getsignal(number) is signal.SIG_IGN]
 
 
 def look(pid: int) -> Process | None:

@@ -78,6 +78,7 @@ class Ending:
 class Settling:
     def __init__(self, worker: str, say: Callable[[str], None], notices: Notices) -> None:
         self._worker, self._say, self._notices = worker, say, notices
+        self._over: dict[str, tuple[DirectoryQueue, Running, End]] = {}  # attempts that `note` has to write of
         self._endings: dict[str, Ending] = {}
         self._later: list[Ending] = []  # those that the disk refused
         self._syncing: set[str] = set()  # the keys of what the thread has
@@ -89,11 +90,11 @@ class Settling:
         self.fd, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)  # readable when there is something to `work` on
 
     def __len__(self) -> int:
-        return len(self._endings)
+        return len(self._over) + len(self._endings)
 
     @property
     def keys(self) -> set[str]:
-        return set(self._endings)
+        return {*self._over, *self._endings}
 
     @property
     def is_stuck(self) -> bool:
@@ -102,9 +103,21 @@ class Settling:
 
     @property
     def ids(self) -> set[str]:
-        return {ending.task for ending in self._endings.values()}
+        return {ending.task for ending in self._endings.values()} | {
+            running.place.id for _, running, _ in self._over.values()
+        }
 
     def add(self, queue: DirectoryQueue, running: Running, end: End) -> None:
+        """An attempt is over. What there is to write is written by `note`, when the next task is on its way: the
+        worker has nothing else to do while that one starts."""
+        self._over[running.key] = queue, running, end
+
+    def note(self) -> None:
+        """Write what is known of all that is over."""
+        while self._over:
+            self._note_end(*self._over.pop(next(iter(self._over))))
+
+    def _note_end(self, queue: DirectoryQueue, running: Running, end: End) -> None:
         attempts.finish(running, end.status, end.text, end.result, end.usage)
         note = attempts.attempt_note(
             running, end.workers or self._worker, end.result, end.text, end.seconds, end.peak_memory

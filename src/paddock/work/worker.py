@@ -7,7 +7,9 @@ there are a thread that brings results to the disk (settle.py) and one for each 
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import math
 import os
 import select
 import time
@@ -73,6 +75,7 @@ class Worker:
         self._forced = False
         self._news = -1e9  # when something changed in a directory
         self._said: list[str] = []  # what is to be written to the log
+        self._logged = -1e9  # when that was done last
         self.desks: list[Desk] = []
         try:
             self._take_desks(queues)
@@ -108,12 +111,13 @@ class Worker:
         return self.starting.taken
 
     def say(self, text: str) -> None:
-        """To the log, at the end of the round: a line by itself would cost a short task more than its claim."""
+        """To the log, at the end of a round: a line by itself would cost a short task more than its claim."""
         self._said.append(text)
 
-    def _log(self) -> None:
-        said, self._said = self._said, []
-        if said:
+    def _log(self, now: float) -> None:
+        """While one short task follows another, a line may be this late: each by itself costs two writes."""
+        if self._said and not (self._is_busy(now) and now - self._logged < BUSY_SECONDS):
+            said, self._said, self._logged = self._said, [], now
             self._tell(said)
             for desk in self.desks:
                 desk.lease.log(*said)
@@ -136,17 +140,17 @@ class Worker:
             while True:
                 now = time.monotonic()
                 self._try_round(now, ready)  # first: what a dead worker left may be all there is
-                self._log()
+                self._log(now)
                 if self._over():
                     break
                 # While nothing could start, news of what others do can wait a moment, and comes in one go.
-                wanted = {desk.mirror.fd for desk in self.desks if desk.mirror.fd >= 0}
-                wanted = set() if self._is_busy(now) else wanted
-                for fd in listening - wanted:
-                    poller.unregister(fd)
-                for fd in wanted - listening:
-                    poller.register(fd, select.POLLIN)
-                listening = wanted
+                wanted = set() if self._is_busy(now) else {desk.mirror.fd for desk in self.desks} - {-1}
+                if wanted != listening:
+                    for fd in listening - wanted:
+                        poller.unregister(fd)
+                    for fd in wanted - listening:
+                        poller.register(fd, select.POLLIN)
+                    listening = wanted
                 ready = {fd for fd, _ in poller.poll(self._pause(now) * 1000)}
             return 0
         finally:
@@ -161,6 +165,8 @@ class Worker:
             if str(error) != self._refusal:
                 self._refusal = str(error)
                 self.say(f"the disk refuses: {error}")
+            with contextlib.suppress(OSError):
+                self.settling.note()
             time.sleep(MISS_SECONDS)
 
     def _round(self, now: float, ready: Set[int]) -> None:
@@ -175,7 +181,7 @@ class Worker:
             self.settling.hear()
         self.settling.work()  # before the look at the directories, so that they show what it has moved
         for desk in self.desks:
-            if desk.refresh(now):
+            if desk.is_stale(now, ready) and desk.refresh(now):
                 self._news = now
                 self._leave_if_unwanted(desk)
         self._look()
@@ -186,9 +192,10 @@ class Worker:
                     desk.reclaim.look(desk.busy({*self.running, *self.settling.keys}))
             self.starting.begin(self.desks, now)
             self.spares.work(self.starting.free, now)
+        self.settling.note()  # while what was begun above is being started
         if not self.running:
             self.settling.hurry()
-        self.notices.work([desk.queue for desk in self.desks if desk.is_empty and not self.running])
+        self.notices.work([] if self.running else [desk.queue for desk in self.desks if desk.is_empty])
         self._beat_journals(now)
 
     def _is_busy(self, now: float) -> bool:
@@ -210,10 +217,9 @@ class Worker:
     def _pause(self, now: float) -> float:
         """Seconds until something is to be done although nothing happens."""
         left = self.starting.walltime.over - self.starting.time
-        pause = min(self.options.liveness.look, max(left, 0.1))
+        pause = min(self.options.liveness.look, max(left, 0.1), self.gangs.pause)
         if self._is_busy(now):
-            pause = BUSY_SECONDS
-        pause = min(pause, self.gangs.pause)
+            pause = min(pause, BUSY_SECONDS)
         if self.starting.trees.busy:
             pause = min(pause, 0.05)
         if any(desk.mirror.fd < 0 for desk in self.desks):
@@ -361,13 +367,15 @@ class Worker:
     # The end
 
     def _leave(self) -> None:
+        with contextlib.suppress(OSError):
+            self.settling.note()
         for desk in self.desks:
             desk.checks.close(self.say)
         self.guard.close()
         self.metering.close()
         self.notices.close()
         self.say("ended")
-        self._log()
+        self._log(math.inf)
         for desk in self.desks:
             desk.mirror.close()
             desk.lease.drop(leave=bool(self.settling or self.running or self.gangs.seats) or desk.has_claims())

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,6 +73,7 @@ def test_the_newest_sample_of_each_host_counts_and_old_files_go(home: Home) -> N
     assert hosts(home) == []
     for writer, host, load in (("w1", "a", 1), ("w2", "a", 2), ("w3", "b", 3)):
         HostFile(home, writer).write({"host": host, "load": load})
+        time.sleep(0.002)  # a sample bears its millisecond
     (home.hosts / "w4.json").write_text("{torn")
     (home.hosts / ".w5.tmp").write_text("{")
     found = hosts(home)
