@@ -18,7 +18,7 @@ from typing import Any
 from paddock import wire
 from paddock.evaluate.ledger.book import watch_id
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.submission import submit
+from paddock.queue.entry.submission import submit
 from paddock.record.journal import Journal
 from paddock.record.layout import Home
 from paddock.record.process import boot_id, start_ticks

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from paddock import wire
 from paddock.record.layout import Home, RunDirectory
 from paddock.record.scan import journal_files, parse, read_journal
-from paddock.work import cgroup
+from paddock.work.processes import cgroup
 
 pytest_plugins = ["tests.nvml"]
 

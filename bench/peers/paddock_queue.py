@@ -19,9 +19,9 @@ PROJECT = {"train.py": "print('a training')\n", "model.py": "LAYERS = 12\n", "RE
 BATCH = 5_000
 # The worker as it is on a disk of the network, where the kernel tells nothing of what others do.
 LISTING_WORKER = """
-import paddock.work.mirror
+import paddock.work.queues.mirror
 from paddock.cli.main import main
-paddock.work.mirror.is_local = lambda path: False
+paddock.work.queues.mirror.is_local = lambda path: False
 main()
 """
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paddock.evaluate.checkpoints import checkpoints
     from paddock.evaluate.completeness.marker import checkpoint_done
     from paddock.evaluate.handle import watch
-    from paddock.queue.submission import submit
+    from paddock.queue.entry.submission import submit
     from paddock.track import media as data_types
     from paddock.track import plot
     from paddock.track.active import (
@@ -164,7 +164,7 @@ _HOMES = {
     "run_view": "paddock.compare.table",
     "runs": "paddock.compare.table",
     "setup": "paddock.track.shape",
-    "submit": "paddock.queue.submission",
+    "submit": "paddock.queue.entry.submission",
     "teardown": "paddock.track.shape",
     "termerror": "paddock.track.shape",
     "termlog": "paddock.track.shape",

@@ -19,9 +19,9 @@ from typing import Any
 
 from paddock.errors import PaddockError
 from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.entry.submission import Submitted, submit_all
 from paddock.queue.lease import Identity, read_identity
 from paddock.queue.lifecycle import Place
-from paddock.queue.submission import Submitted, submit_all
 from paddock.record.layout import Home
 from paddock.record.process import exists
 from tests.waiting import until

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from paddock.queue.gang import GANGS
+from paddock.queue.ensemble.gang import GANGS
 from paddock.queue.lifecycle import ACTIVE, DONE, FAILED, PAUSED, QUEUED
 from tests.faults.checker import Count, check
 from tests.faults.farm import Farm

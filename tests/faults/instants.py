@@ -27,8 +27,10 @@ from typing import NamedTuple
 from paddock.queue.directory import find_queue
 from paddock.queue.lease import Lease
 from paddock.queue.lifecycle import ACTIVE, QUEUED, Liveness, Place, Token
-from paddock.work import settle, starting, waiting
+from paddock.work import starting
+from paddock.work.attempts import settle
 from paddock.work.options import Options
+from paddock.work.queues import waiting
 from paddock.work.slots import Slots
 from paddock.work.worker import Worker
 from tests.faults import gang_storm

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from paddock.work import cgroup, process
-from paddock.work.process import Process
+from paddock.work.processes import cgroup, process
+from paddock.work.processes.process import Process
 from tests.faults.farm import Farm
 from tests.waiting import until
 

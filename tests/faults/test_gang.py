@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from paddock.queue import gang
 from paddock.queue.directory import DirectoryQueue, find_queue
-from paddock.queue.gang import GANGS, Seat
-from paddock.queue.submission import Submitted, submit
+from paddock.queue.ensemble import gang
+from paddock.queue.ensemble.gang import GANGS, Seat
+from paddock.queue.entry.submission import Submitted, submit
 from paddock.queue.task import TaskFile
 from paddock.record.layout import Home
 from tests.faults.gang_storm import storm

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from paddock.errors import PaddockError
-from paddock.queue import cancelling, orders
 from paddock.queue.directory import DirectoryQueue, find_queue
-from paddock.queue.orders import CANCEL, PAUSE, PRIORITY, RERUN, RESUME, RETRY, carry_out
-from paddock.queue.submission import submit_all
+from paddock.queue.entry.submission import submit_all
+from paddock.queue.order import cancelling, orders
+from paddock.queue.order.orders import CANCEL, PAUSE, PRIORITY, RERUN, RESUME, RETRY, carry_out
 from paddock.record.layout import Home
 
 TASKS, PEOPLE, SECONDS = 40, 4, 8.0

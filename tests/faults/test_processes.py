@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from paddock.work import cgroup, process
-from paddock.work.guard import Event, Exited, Fenced, Guard, GuardDied
-from paddock.work.process import Process
+from paddock.work.processes import cgroup, process
+from paddock.work.processes.guard import Event, Exited, Fenced, Guard, GuardDied
+from paddock.work.processes.process import Process
 from tests.waiting import until
 
 # The interpreter warns when it forks while the test runner has threads. The guard is one call away from its fork.
@@ -246,7 +246,7 @@ def test_a_lease_that_is_renewed_keeps_a_task_running(tmp_path: Path) -> None:
 
 WORKER = """
     import os, sys, time
-    from paddock.work.guard import Guard
+    from paddock.work.processes.guard import Guard
     guard = Guard.start(float(sys.argv[2]), cgroups=sys.argv[3] == "True")
     output = os.open("/dev/null", os.O_WRONLY)
     for n, script in enumerate(sys.argv[4:]):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.entry.submission import Submitted, submit
 from paddock.queue.lease import read_identity
-from paddock.queue.submission import Submitted, submit
 from paddock.record.layout import Home
 from tests.waiting import until
 

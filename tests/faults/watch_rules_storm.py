@@ -28,7 +28,7 @@ from paddock.evaluate.policy.rules import Rules
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.queue.lifecycle import QUEUED, Token, ended
-from paddock.queue.withdrawal import withdrawn
+from paddock.queue.order.withdrawal import withdrawn
 from tests.faults.watch_storm import Storm, save
 from tests.waiting import until
 

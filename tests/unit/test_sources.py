@@ -16,8 +16,8 @@ CALLS = {"eval", "exec", "compile", "__import__"}
 # What a process tells another that it has started itself, over a pipe that they alone have; and tqdm by its own name.
 KNOWN = {
     ("catalog/reader.py", "marshal"),
-    ("work/guard.py", "marshal"),
-    ("work/guarding.py", "marshal"),
+    ("work/processes/guard.py", "marshal"),
+    ("work/processes/guarding.py", "marshal"),
     ("track/bar.py", "__import__"),
 }
 

@@ -19,7 +19,7 @@ from paddock.errors import Damaged
 from paddock.model import FAILED, PAUSED, QUEUED, RunRow
 from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue, queues
-from paddock.queue.facts import facts_of
+from paddock.queue.entry.facts import facts_of
 from paddock.queue.lifecycle import Place
 from paddock.queue.task import TaskFile
 from paddock.record.layout import Home

@@ -11,13 +11,13 @@ from paddock.cli.command import Session, verb
 from paddock.cli.ordered import obey, tell
 from paddock.cli.queued import open_to_change, selection_options
 from paddock.compare.text import many
-from paddock.queue import cancelling
 from paddock.queue.directory import DirectoryQueue
+from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.lifecycle import CHECKING, PAUSED, QUEUED, Place
-from paddock.queue.orders import CANCEL
-from paddock.queue.selection import Selection
-from paddock.queue.submission import parse_seconds
-from paddock.queue.view import Entry, snapshot
+from paddock.queue.order import cancelling
+from paddock.queue.order.orders import CANCEL
+from paddock.queue.order.selection import Selection
+from paddock.queue.show.view import Entry, snapshot
 
 _LOOKED_AT = 2000  # waiting tasks
 _HELP = """Take tasks out of the queue. What runs is killed with all its processes; cancel waits until none is left.
@@ -79,6 +79,6 @@ def _warn(session: Session, queue: DirectoryQueue, entries: Sequence[Entry]) -> 
 
 
 def _end_what_is_left(session: Session, queue: DirectoryQueue, place: Place) -> None:
-    from paddock.work.burial import bury
+    from paddock.work.processes.burial import bury
 
     bury(session.home, queue, place)

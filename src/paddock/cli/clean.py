@@ -9,10 +9,10 @@ from paddock.cli.queued import brief, chosen, confirm, home_queues, open_to_chan
 from paddock.compare.text import many
 from paddock.errors import NotFound, Refused
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.leftover import OVER, Leftovers, leftovers, remove
-from paddock.queue.selection import Selection
-from paddock.queue.submission import parse_seconds
-from paddock.queue.view import Entry, snapshot
+from paddock.queue.entry.submission import parse_seconds
+from paddock.queue.order.leftover import OVER, Leftovers, leftovers, remove
+from paddock.queue.order.selection import Selection
+from paddock.queue.show.view import Entry, snapshot
 
 _LISTED = 50
 _HELP = """Remove the files of tasks that are over, half-written submissions, and what dead workers left.

@@ -55,8 +55,8 @@ def _as_submitted(home: Home, runs: Sequence[RunRow]) -> list[Likeness]:
 def _facts_in_queue(home: Home, queue: str, ids: set[str]) -> list[dict[str, Any]]:
     """Of tasks that nobody has begun yet."""
     from paddock.queue.directory import DirectoryQueue
-    from paddock.queue.facts import facts_of
-    from paddock.queue.view import snapshot
+    from paddock.queue.entry.facts import facts_of
+    from paddock.queue.show.view import snapshot
 
     entries = snapshot(DirectoryQueue(home.queues / queue)).entries
     return [facts_of(entry.file.task) for entry in entries if entry.id in ids and entry.file is not None]

@@ -9,9 +9,9 @@ from paddock.cli.ordered import Done, tell
 from paddock.cli.queued import ask_about, chosen, open_to_change, selection_options
 from paddock.errors import Refused, UsageError
 from paddock.queue.directory import find_queue, remember
-from paddock.queue.selection import Selection
-from paddock.queue.transfer import MOVABLE, check, transfer
-from paddock.queue.view import snapshot
+from paddock.queue.order.selection import Selection
+from paddock.queue.order.transfer import MOVABLE, check, transfer
+from paddock.queue.show.view import snapshot
 
 _HELP = """Move tasks to another queue, with all their history. What runs cannot be moved.
 

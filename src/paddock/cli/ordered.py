@@ -12,9 +12,9 @@ from paddock.cli.queued import ask_about, brief, chosen, open_to_change, selecti
 from paddock.compare.text import many
 from paddock.errors import NotFound, PaddockError, Refused
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.orders import FROM, Step, carry_out, destination, make_durable
-from paddock.queue.selection import Selection
-from paddock.queue.view import Entry
+from paddock.queue.order.orders import FROM, Step, carry_out, destination, make_durable
+from paddock.queue.order.selection import Selection
+from paddock.queue.show.view import Entry
 
 _NAMED = 20  # tasks that are told one by one; of more the number
 

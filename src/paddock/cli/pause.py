@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paddock.cli.ordered import order_verb
-from paddock.queue.orders import PAUSE
+from paddock.queue.order.orders import PAUSE
 
 _HELP = """Hold tasks. One that runs is stopped where it is, with all its processes; it keeps its memory and its slot.
 

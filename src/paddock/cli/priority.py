@@ -9,8 +9,8 @@ from paddock.cli.ordered import obey, tell
 from paddock.cli.queued import open_to_change, selection_options
 from paddock.errors import UsageError
 from paddock.queue.lifecycle import MOST_PRIORITY as MOST
-from paddock.queue.orders import PRIORITY
-from paddock.queue.selection import Selection
+from paddock.queue.order.orders import PRIORITY
+from paddock.queue.order.selection import Selection
 
 _HELP = """Set the priority of waiting tasks: the higher goes first, of equal ones the older. 0 is the usual one.
 

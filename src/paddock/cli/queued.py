@@ -16,8 +16,8 @@ from paddock.compare.text import cut_to, many, width
 from paddock.errors import NotFound, Refused, UsageError
 from paddock.queue.directory import DirectoryQueue, find_queue, queues
 from paddock.queue.lifecycle import STATES
-from paddock.queue.selection import Selection, choose
-from paddock.queue.view import Entry, snapshot
+from paddock.queue.order.selection import Selection, choose
+from paddock.queue.show.view import Entry, snapshot
 
 STATE_STYLES = {"active": "cyan", "done": "green", "failed": "red", "paused": "yellow", "checking": "cyan"}
 _SHORTEST = 12  # columns that a text keeps on a narrow terminal

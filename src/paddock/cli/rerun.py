@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paddock.cli.ordered import order_verb
-from paddock.queue.orders import RERUN
+from paddock.queue.order.orders import RERUN
 
 _HELP = """Run tasks again that are done, as further attempts of the same runs.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paddock.cli.ordered import order_verb
-from paddock.queue.orders import RESUME
+from paddock.queue.order.orders import RESUME
 
 _HELP = """Let paused tasks go on: a stopped one where it was, one that was held in the queue as it was.
 

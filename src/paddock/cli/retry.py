@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paddock.cli.ordered import order_verb
-from paddock.queue.orders import RETRY
+from paddock.queue.order.orders import RETRY
 
 _HELP = """Run failed tasks again. What became of the earlier attempts stays in the task's file and in its run.
 

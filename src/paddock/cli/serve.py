@@ -12,7 +12,7 @@ from paddock import address as address_
 from paddock import settings as settings_
 from paddock.cli.command import Session, verb
 from paddock.errors import HomeError, NotFound, UsageError
-from paddock.queue.submission import parse_seconds
+from paddock.queue.entry.submission import parse_seconds
 from paddock.record import token as token_
 from paddock.record.layout import Home, find_home
 
@@ -98,7 +98,7 @@ def serve(
 
 def _notifiers(session: Session, homes: list[Home], given: settings_.Settings) -> list[Notifier]:
     from paddock.monitor.notices.notifying import Notifier
-    from paddock.work import notify
+    from paddock.work.notices import notify
 
     wanted = notify.load_all(say=session.out.note)
     made = [Notifier(home, wanted, given, session.out.note) for home in homes if not all(one.silent for one in wanted)]

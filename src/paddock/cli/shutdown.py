@@ -17,8 +17,8 @@ from paddock.evaluate.ledger.watcher import Seen, watchers
 from paddock.evaluate.ledger.watches import Watch
 from paddock.evaluate.watching.again import withdraw
 from paddock.monitor.watches import stands
-from paddock.queue.roster import DEAD
-from paddock.queue.submission import parse_seconds
+from paddock.queue.entry.submission import parse_seconds
+from paddock.queue.show.roster import DEAD
 from paddock.record.process import exists
 
 _KILL_SECONDS = 2.0  # with --force

@@ -14,10 +14,10 @@ from paddock.cli.queued import STATE_STYLES, brief, fitted_table, home_queues, o
 from paddock.compare.text import cut_to, many, span, width
 from paddock.errors import NotFound
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
-from paddock.queue.roster import ALIVE, SILENT
-from paddock.queue.status import NEXT, Status, owned, started
-from paddock.queue.status import status as look
-from paddock.queue.view import Entry
+from paddock.queue.show.roster import ALIVE, SILENT
+from paddock.queue.show.status import NEXT, Status, owned, started
+from paddock.queue.show.status import status as look
+from paddock.queue.show.view import Entry
 
 TERMINAL_LIMIT, PIPE_LIMIT = 20, 1000  # waiting tasks of each queue, unless --all or --limit says otherwise
 _TITLE = 16  # columns that a title keeps on a narrow terminal

@@ -12,7 +12,7 @@ from paddock.cli.command import Session, verb
 from paddock.compare.text import many
 from paddock.compare.view import source
 from paddock.errors import UsageError
-from paddock.queue import sweep
+from paddock.queue.entry import sweep
 
 _HELP = """Put a shell command into a queue; `paddock worker` runs it.
 
@@ -69,7 +69,7 @@ def submit(
     **about: Any,
 ) -> None:
     from paddock.cli.existing import without_existing
-    from paddock.queue.submission import submit_all
+    from paddock.queue.entry.submission import submit_all
 
     out = session.out
     words = (_from_stdin(),) if words == ("-",) else words

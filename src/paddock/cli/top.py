@@ -65,7 +65,7 @@ def top(
 
 def _notify(session: Session, server: str | None) -> None:
     from paddock.monitor.notices.notifying import Notifier
-    from paddock.work import notify
+    from paddock.work.notices import notify
 
     if server:
         raise UsageError("--notify looks at a home on this disk.", hint="`paddock serve` tells by itself what it sees.")

@@ -11,12 +11,12 @@ from paddock.cli.queued import STATE_STYLES, chosen, open_queue, queue_name, sel
 from paddock.compare.text import many
 from paddock.errors import TaskFailed, TimedOut
 from paddock.queue.directory import DirectoryQueue
+from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, PAUSED, QUEUED
-from paddock.queue.over import GONE, wait_until_over
-from paddock.queue.roster import ALIVE, workers
-from paddock.queue.selection import Selection
-from paddock.queue.submission import parse_seconds
-from paddock.queue.view import Entry, snapshot
+from paddock.queue.order.over import GONE, wait_until_over
+from paddock.queue.order.selection import Selection
+from paddock.queue.show.roster import ALIVE, workers
+from paddock.queue.show.view import Entry, snapshot
 
 _NAMED = 1000
 _NOT_OVER = (QUEUED, CHECKING, ACTIVE, PAUSED)

@@ -16,13 +16,13 @@ from paddock.cli.command import Session, verb
 from paddock.compare.view import source
 from paddock.errors import UsageError
 from paddock.queue.directory import find_queue
+from paddock.queue.entry.submission import parse_bytes, parse_seconds
 from paddock.queue.lifecycle import Liveness
-from paddock.queue.submission import parse_bytes, parse_seconds
 from paddock.record.layout import Home
 
 if TYPE_CHECKING:
     from paddock.monitor.notices.notifying import Notifier
-    from paddock.work.notify import Notify
+    from paddock.work.notices.notify import Notify
     from paddock.work.slots import Slots
 
 _HELP = """Take tasks from QUEUEs and run them here, until you stop it.
@@ -68,9 +68,10 @@ def worker(
     parent: int | None,
     grace: str,
 ) -> None:
-    from paddock.work import notify, process
+    from paddock.work.attempts.spares import kinds
+    from paddock.work.notices import notify
+    from paddock.work.processes import process
     from paddock.work.slots import from_options
-    from paddock.work.spares import kinds
     from paddock.work.worker import Options, Worker
 
     if parent is not None and not process.end_with(parent):
@@ -105,7 +106,7 @@ def worker(
 
 def _notifier(session: Session, home: Home, notifies: tuple[Notify, ...], given: settings.Settings) -> Notifier | None:
     """What happens to any run of the home, for who wants to know more than a worker sees by itself."""
-    from paddock.work.notify import QUEUE_EVENTS
+    from paddock.work.notices.notify import QUEUE_EVENTS
 
     if not any(one.query or set(one.on) - set(QUEUE_EVENTS) for one in notifies if not one.silent):
         return None

@@ -15,10 +15,10 @@ from paddock.cli.queued import fitted_table, home_queues, open_queue, queue_name
 from paddock.compare.text import many, span
 from paddock.errors import Ambiguous, NotFound, Refused
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.occupied import Slot, gangs, occupied
-from paddock.queue.roster import DEAD, Seen
-from paddock.queue.roster import workers as look
-from paddock.queue.view import Entry, snapshot
+from paddock.queue.show.occupied import Slot, gangs, occupied
+from paddock.queue.show.roster import DEAD, Seen
+from paddock.queue.show.roster import workers as look
+from paddock.queue.show.view import Entry, snapshot
 
 _STYLES = {"alive": "green", "silent": "yellow", "dead": "red"}
 _HELP = """List the workers: whether they live, what they run, and what they have room for.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paddock.queue.lifecycle import Liveness
-from paddock.work.notify import Notify
+from paddock.work.attempts.spares import Kind
+from paddock.work.notices.notify import Notify
 from paddock.work.slots import Slots
-from paddock.work.spares import Kind
 
 DEFAULT_LIVENESS = Liveness()
 

@@ -11,22 +11,22 @@ from pathlib import Path
 
 from paddock.errors import Damaged, PaddockError
 from paddock.queue.directory import DISK_ERRORS
-from paddock.queue.gang import is_gang
+from paddock.queue.ensemble.gang import is_gang
 from paddock.queue.lifecycle import QUEUED, Place, Token, ended
 from paddock.queue.task import Attempt, TaskFile
 from paddock.record.layout import Home
-from paddock.work import attempt as attempts
-from paddock.work.attempt import Running
-from paddock.work.codetree import Trees
-from paddock.work.desk import Desk
-from paddock.work.gangs import Gangs
-from paddock.work.guard import Exited, Guard
-from paddock.work.notice import Notices
+from paddock.work.attempts import attempt as attempts
+from paddock.work.attempts.attempt import Running
+from paddock.work.attempts.codetree import Trees
+from paddock.work.attempts.settle import End, Ending, Settling
+from paddock.work.attempts.spares import Spares
+from paddock.work.ensemble.gangs import Gangs
+from paddock.work.notices.notice import Notices
 from paddock.work.options import Options
-from paddock.work.settle import End, Ending, Settling
+from paddock.work.processes.guard import Exited, Guard
+from paddock.work.queues.desk import Desk
+from paddock.work.queues.waiting import Candidate, mark
 from paddock.work.slots import visible
-from paddock.work.spares import Spares
-from paddock.work.waiting import Candidate, mark
 from paddock.work.walltime import Walltime
 
 TROUBLE_SECONDS = 5.0  # nothing is begun for so long after a disk has refused

@@ -22,23 +22,23 @@ from paddock.queue.lease import Lease, worker_name
 from paddock.queue.lifecycle import Order
 from paddock.record.layout import Home
 from paddock.record.process import start_ticks
-from paddock.work import attempt as attempts
-from paddock.work import process
-from paddock.work.attempt import Running
-from paddock.work.checks import Checking
-from paddock.work.desk import MISS_SECONDS, Desk
-from paddock.work.gangs import Gangs
-from paddock.work.guard import Exited, Fenced, Guard, GuardDied
-from paddock.work.guarding import boot_time
-from paddock.work.marks import Marks
-from paddock.work.metering import Metering
-from paddock.work.mirror import POLL_SECONDS
-from paddock.work.notice import Notices
+from paddock.work.attempts import attempt as attempts
+from paddock.work.attempts.attempt import Running
+from paddock.work.attempts.settle import End, Settling
+from paddock.work.attempts.spares import Spares
+from paddock.work.ensemble.gangs import Gangs
+from paddock.work.notices.marks import Marks
+from paddock.work.notices.notice import Notices
 from paddock.work.options import Options
-from paddock.work.settle import End, Settling
+from paddock.work.processes import process
+from paddock.work.processes.guard import Exited, Fenced, Guard, GuardDied
+from paddock.work.processes.guarding import boot_time
+from paddock.work.queues.checks import Checking
+from paddock.work.queues.desk import MISS_SECONDS, Desk
+from paddock.work.queues.mirror import POLL_SECONDS
 from paddock.work.signals import Signals
-from paddock.work.spares import Spares
 from paddock.work.starting import Starting
+from paddock.work.usage.metering import Metering
 
 __all__ = ["Options", "Worker"]
 

@@ -17,7 +17,7 @@ from paddock.catalog import readers
 from paddock.catalog.catalog import Catalog
 from paddock.catalog.piece import packed, read_pieces, unpacked
 from paddock.catalog.writer import Seen, unpack
-from paddock.work.process import children
+from paddock.work.processes.process import children
 
 READERS = 3
 

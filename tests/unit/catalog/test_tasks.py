@@ -10,9 +10,9 @@ import pytest
 
 from paddock.catalog.catalog import Catalog
 from paddock.queue.directory import DirectoryQueue, find_queue
-from paddock.queue.submission import Submitted, submit
+from paddock.queue.entry.submission import Submitted, submit
 from paddock.record.layout import Home
-from paddock.work.attempt import begin, finish
+from paddock.work.attempts.attempt import begin, finish
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from paddock.errors import HomeError, NotFound, Refused, UsageError
 from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.entry.submission import submit, submit_all
 from paddock.queue.lifecycle import ACTIVE, DONE, QUEUED, Place, Token, ended
-from paddock.queue.submission import submit, submit_all
 from paddock.queue.task import Attempt, Task, render_attempt
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from paddock.work import cgroup
-from paddock.work.guard import Event, Exited, Guard
+from paddock.work.processes import cgroup
+from paddock.work.processes.guard import Event, Exited, Guard
 from tests.waiting import until
 
 

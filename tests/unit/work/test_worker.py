@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.entry.submission import Submitted, submit
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
-from paddock.queue.submission import Submitted, submit
 from paddock.record.layout import Home
 from tests.waiting import until
 
@@ -149,7 +149,7 @@ def test_a_worker_that_goes_or_dies_leaves_nothing_in_checking(home, queue, star
 
 
 def test_a_thousand_failing_checks_do_not_delay_a_task_that_can_run(home, queue, start) -> None:
-    from paddock.queue.submission import submit_all
+    from paddock.queue.entry.submission import submit_all
 
     submit_all([{"cmd": "true", "chk": f"test -e /nowhere/{n}", "snapshot": False} for n in range(1000)], home=home)
     start()

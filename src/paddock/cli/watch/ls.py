@@ -20,7 +20,7 @@ from paddock.cli.watch.shown import (
 )
 from paddock.evaluate.ledger.watcher import watchers
 from paddock.monitor.watches import Stands, stands, watch_json
-from paddock.queue.roster import ALIVE
+from paddock.queue.show.roster import ALIVE
 
 _NARROW = 16  # columns of a directory on a narrow terminal
 _HELP = """List the watches: who keeps each, how its evaluations stand, its last checkpoint and its best.

@@ -31,7 +31,7 @@ from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.model import RunRow
 from paddock.queue.directory import DirectoryQueue, find_queue
-from paddock.queue.submission import parse_seconds
+from paddock.queue.entry.submission import parse_seconds
 from paddock.record.layout import Home
 
 _NOTES = 5  # at most, of one kind

@@ -23,7 +23,7 @@ from paddock.evaluate.policy.rules import PLAIN
 from paddock.evaluate.watching.again import again, restore
 from paddock.evaluate.watching.watch import Watching
 from paddock.monitor.watches import stands
-from paddock.queue.roster import ALIVE, workers
+from paddock.queue.show.roster import ALIVE, workers
 from paddock.record.layout import Home
 
 _HELP = """Look at a watched directory again, with the options of its last watch, and submit what is new.

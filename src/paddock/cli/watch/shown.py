@@ -14,7 +14,7 @@ from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED
 from paddock.evaluate.ledger.watcher import Seen
 from paddock.evaluate.ledger.watches import Watch, find, watches
 from paddock.monitor.watches import Best
-from paddock.queue.roster import ALIVE
+from paddock.queue.show.roster import ALIVE
 
 STYLES = {"done": "green", "failed": "red", "missed": "yellow", "running": "cyan", "void": "yellow", "skipped": "dim"}
 COUNTED = (PENDING, RUNNING, DONE, FAILED, MISSED)  # the states that are counted in tables

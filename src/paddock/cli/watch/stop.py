@@ -16,8 +16,8 @@ from paddock.errors import NotFound, Refused, UsageError
 from paddock.evaluate.ledger.watcher import Seen, ask_to_finish, watchers
 from paddock.evaluate.ledger.watches import Watch
 from paddock.evaluate.watching.globs import is_glob, pattern_of
-from paddock.queue.roster import DEAD
-from paddock.queue.submission import parse_seconds
+from paddock.queue.entry.submission import parse_seconds
+from paddock.queue.show.roster import DEAD
 
 _HELP = """End the watching of directories, on whatever machine it happens.
 

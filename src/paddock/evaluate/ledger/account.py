@@ -13,7 +13,7 @@ from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED, SKIPPED, VOID, F
 from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import Place
-from paddock.queue.view import IN_ORDER
+from paddock.queue.show.view import IN_ORDER
 
 PENDING, RUNNING, CANCELLED = "pending", "running", "cancelled"
 STATES = (PENDING, RUNNING, DONE, FAILED, MISSED, SKIPPED, VOID, CANCELLED)

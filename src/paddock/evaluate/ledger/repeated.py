@@ -9,7 +9,7 @@ from paddock.errors import Damaged, Refused
 from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import DONE, Finding
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.orders import find
+from paddock.queue.order.orders import find
 
 _CUT_SHORT = ("requeued", "lost", "killed")
 

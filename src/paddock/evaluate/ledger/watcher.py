@@ -20,8 +20,8 @@ from typing import NamedTuple
 import msgspec
 
 from paddock import files, wire
-from paddock.queue import roster
 from paddock.queue.lease import Lease, worker_name
+from paddock.queue.show import roster
 from paddock.record.layout import Home
 
 FACTS, FINISH = ".json", ".finish"

@@ -16,7 +16,7 @@ from paddock import files, wire
 from paddock.errors import Ambiguous, NotFound
 from paddock.evaluate.ledger.book import Ledger, watch_id
 from paddock.evaluate.ledger.watcher import Seen, watchers
-from paddock.queue.roster import ALIVE, DEAD
+from paddock.queue.show.roster import ALIVE, DEAD
 from paddock.record.layout import Home
 
 _SHORTEST = 4  # letters of an id

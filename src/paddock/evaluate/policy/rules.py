@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from paddock.errors import UsageError
-from paddock.queue.submission import parse_seconds
+from paddock.queue.entry.submission import parse_seconds
 
 GOALS = ("max", "min")
 

@@ -18,9 +18,9 @@ from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.origin.look import look
 from paddock.evaluate.origin.place import is_url
 from paddock.evaluate.watching.watch import Watching
-from paddock.queue import orders
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import DONE, FAILED, QUEUED, Place
+from paddock.queue.order import orders
 
 _ORDERS = {FAILED: orders.RETRY, DONE: orders.RERUN}
 

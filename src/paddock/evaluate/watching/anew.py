@@ -9,9 +9,9 @@ from hashlib import blake2b
 from paddock.evaluate.ledger.book import RESULT, Ledger
 from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.watching.upkeep import is_gone
-from paddock.queue import orders
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import DONE, FAILED
+from paddock.queue.order import orders
 
 ORDERS = {FAILED: orders.RETRY, DONE: orders.RERUN}
 

@@ -10,7 +10,7 @@ from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.task import task_for
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.submission import enter, submit_all
+from paddock.queue.entry.submission import enter, submit_all
 from paddock.record.layout import Home
 
 

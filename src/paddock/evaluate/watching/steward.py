@@ -20,7 +20,7 @@ from paddock.evaluate.training.run import is_made
 from paddock.evaluate.winners.winners import Winners
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, PAUSED, QUEUED, Place
-from paddock.queue.withdrawal import forget, withdraw, withdrawn
+from paddock.queue.order.withdrawal import forget, withdraw, withdrawn
 from paddock.record.layout import Home
 
 ASK_SECONDS = 2.0  # between two looks at whether it is over

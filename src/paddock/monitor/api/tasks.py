@@ -10,15 +10,15 @@ from msgspec import Meta, Struct
 from paddock.errors import NotFound, Refused, UsageError
 from paddock.monitor.house import House
 from paddock.monitor.http.route import Call, Route
-from paddock.queue import cancelling, orders
 from paddock.queue.directory import DirectoryQueue, queues, remember
-from paddock.queue.orders import Step, carry_out, find, make_durable
-from paddock.queue.roster import ALIVE
-from paddock.queue.status import Status, owned, started, status
-from paddock.queue.transfer import check, transfer
-from paddock.queue.view import Entry, snapshot
+from paddock.queue.order import cancelling, orders
+from paddock.queue.order.orders import Step, carry_out, find, make_durable
+from paddock.queue.order.transfer import check, transfer
+from paddock.queue.show.roster import ALIVE
+from paddock.queue.show.status import Status, owned, started, status
+from paddock.queue.show.view import Entry, snapshot
 from paddock.record.layout import Home
-from paddock.work.burial import bury
+from paddock.work.processes.burial import bury
 
 MOST_TASKS = 10_000
 TaskState = Literal["queued", "checking", "active", "done", "failed", "paused"]

@@ -8,9 +8,9 @@ from paddock.monitor.api.tasks import known
 from paddock.monitor.house import House
 from paddock.monitor.http.route import Call, Route
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.occupied import gangs, occupied
-from paddock.queue.roster import workers as look
-from paddock.queue.view import snapshot
+from paddock.queue.show.occupied import gangs, occupied
+from paddock.queue.show.roster import workers as look
+from paddock.queue.show.view import snapshot
 
 
 class Slot(Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from paddock.compare.text import span
 from paddock.monitor.now.picture import Now, Run
-from paddock.work.notify import ALERT, FAILED, FINISHED, LOST, QUESTION, STALLED
+from paddock.work.notices.notify import ALERT, FAILED, FINISHED, LOST, QUESTION, STALLED
 
 
 class Event(NamedTuple):

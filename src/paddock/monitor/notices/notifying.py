@@ -16,9 +16,9 @@ from paddock.monitor.notices.events import Event, events
 from paddock.monitor.now.reader import HomeReader
 from paddock.record.layout import Home
 from paddock.settings import Settings
-from paddock.work.deliver import Undelivered, ways
-from paddock.work.marks import Marks
-from paddock.work.notify import RUN_EVENTS, Notify
+from paddock.work.notices.deliver import Undelivered, ways
+from paddock.work.notices.marks import Marks
+from paddock.work.notices.notify import RUN_EVENTS, Notify
 
 SECONDS = 5.0  # between two looks
 TRIES = 3

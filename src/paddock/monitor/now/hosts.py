@@ -12,7 +12,7 @@ from typing import Any
 from paddock.compare.usage.now import latest
 from paddock.monitor.now.picture import Gpu, Host, Process, Worker
 from paddock.record.layout import Home
-from paddock.work import hostusage
+from paddock.work.usage import hostusage
 
 _SECONDS = 5.0  # between two readings of samples, which come every ten or so
 

@@ -10,15 +10,15 @@ import signal
 from paddock.catalog.catalog import Catalog
 from paddock.errors import NotFound, Refused
 from paddock.model import RUNNING
-from paddock.queue import cancelling, orders
 from paddock.queue.directory import queues
-from paddock.queue.view import IN_ORDER
+from paddock.queue.order import cancelling, orders
+from paddock.queue.show.view import IN_ORDER
 from paddock.record import stop
 from paddock.record.answer import answer as write_answer
 from paddock.record.layout import Home
 from paddock.record.process import boot_id, exists, start_ticks
 from paddock.record.scan import header, journal_files
-from paddock.work.burial import bury
+from paddock.work.processes.burial import bury
 
 
 def cancel(home: Home, catalog: Catalog, run_id: str) -> str:

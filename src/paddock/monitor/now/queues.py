@@ -10,9 +10,9 @@ from paddock.evaluate.ledger.account import Tasks
 from paddock.monitor.now import picture
 from paddock.queue.directory import DirectoryQueue, Listing, queues
 from paddock.queue.lifecycle import ACTIVE, PAUSED, Place
-from paddock.queue.occupied import occupied
-from paddock.queue.status import NEXT, Status, owned, started, status
-from paddock.queue.view import IN_ORDER, Entry
+from paddock.queue.show.occupied import occupied
+from paddock.queue.show.status import NEXT, Status, owned, started, status
+from paddock.queue.show.view import IN_ORDER, Entry
 from paddock.record.layout import Home
 
 WAITING = 50  # tasks that are told of each queue

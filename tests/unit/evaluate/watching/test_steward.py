@@ -26,9 +26,9 @@ from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.evaluate.winners import crown, deletion
 from paddock.model import FINISHED, RUNNING, RunRow
-from paddock.queue import withdrawal
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.lifecycle import QUEUED, STATES, Place, Token, ended, order
+from paddock.queue.order import withdrawal
 from paddock.record import stop
 from paddock.record.layout import Home
 from paddock.record.process import boot_id

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from paddock.queue.submission import submit
+from paddock.queue.entry.submission import submit
 from paddock.record.layout import Home
 from tests.served import Server, served
 from tests.unit.monitor.conftest import author

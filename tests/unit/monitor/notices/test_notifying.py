@@ -15,10 +15,10 @@ from paddock.monitor.notices.events import events
 from paddock.monitor.notices.notifying import Notifier
 from paddock.monitor.now.reader import HomeReader
 from paddock.record.layout import Home
-from paddock.work import marks as marks_module
-from paddock.work import notify
-from paddock.work.marks import Marks
-from paddock.work.notify import RUN_EVENTS, Notify
+from paddock.work.notices import marks as marks_module
+from paddock.work.notices import notify
+from paddock.work.notices.marks import Marks
+from paddock.work.notices.notify import RUN_EVENTS, Notify
 from tests.unit.monitor.console.pictures import busy, question, run
 from tests.unit.monitor.now.test_reader import DEAD, Writer
 

@@ -270,7 +270,7 @@ def test_ten_thousand_ended_runs_are_not_looked_at_again(home: Home, reader: Hom
 
 
 def test_other_hosts_and_processes_are_shown_as_they_were_sampled(home: Home, reader: HomeReader) -> None:
-    from paddock.work.hostusage import HostFile
+    from paddock.work.usage.hostusage import HostFile
 
     gpu = {"number": 0, "name": "H100", "used": 5 << 30, "total": 80 << 30, "busy": 75.0}
     HostFile(home, "w-1").write(

@@ -45,7 +45,7 @@ CALLS = [(method, path) for path, calls in DOCUMENT["paths"].items() for method 
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home = Home(tmp_path_factory.mktemp("described") / "home")
     fill(home)
-    from paddock.queue.submission import submit
+    from paddock.queue.entry.submission import submit
 
     submit("default", "true", home=home, snapshot=False)
     with served(home) as found:

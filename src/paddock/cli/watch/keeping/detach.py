@@ -14,7 +14,7 @@ from paddock.cli.watch.plan import Plan
 from paddock.errors import PaddockError
 from paddock.evaluate.ledger.book import Ledger, watch_id
 from paddock.evaluate.ledger.watcher import Seen, watchers
-from paddock.queue.roster import ALIVE
+from paddock.queue.show.roster import ALIVE
 from paddock.record.layout import Home
 
 _LOGS = 5  # that are kept of each watch

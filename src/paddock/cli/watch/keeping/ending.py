@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterable, Sequence
 
 from paddock.evaluate.ledger.watcher import FACTS, Seen, directory, remove
-from paddock.queue.roster import DEAD
+from paddock.queue.show.roster import DEAD
 from paddock.record.layout import Home
 from paddock.record.process import exists
-from paddock.work import process
+from paddock.work.processes import process
 
 _PAUSE = 0.05  # seconds between two looks
 

@@ -1,0 +1,1 @@
+"""Tasks of several ranks, as their directory tells of them."""

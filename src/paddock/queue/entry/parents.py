@@ -1,0 +1,100 @@
+"""What tasks wait for, looked up when they are submitted: a slip in a name must not become a task that never runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from paddock.errors import NotFound, UsageError
+from paddock.queue.check import done_check
+from paddock.queue.directory import DirectoryQueue, queues
+from paddock.queue.order.selection import named
+from paddock.queue.show.view import Entry, snapshot
+from paddock.queue.task import AFTER, Dependency
+from paddock.record.layout import Home
+
+_FORMS = "Give a task, its id or name, or failure:ID, any:ID."
+
+
+@runtime_checkable
+class Handle(Protocol):
+    """A task that was submitted before."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def base(self) -> Path: ...
+
+
+class Waits(NamedTuple):
+    """`after` for what is in the same queue; a shell check for what is in another, whose states no worker here sees."""
+
+    after: tuple[Dependency, ...]
+    checks: tuple[str, ...]
+
+
+class Parents:
+    """One look at the queues for all tasks that are submitted together."""
+
+    def __init__(self, queue: DirectoryQueue, home: Home) -> None:
+        self._queue, self._home = queue, home
+
+    def find(self, given: Any) -> Waits:
+        if given == ():  # as most
+            return Waits((), ())
+        after: list[Dependency] = []
+        checks: list[str] = []
+        items = [given] if isinstance(given, (str, Dependency, Handle)) else given or ()
+        if not isinstance(items, Iterable):
+            raise UsageError(f"after={given!r} is no list of tasks.", hint=_FORMS)
+        for item in items:
+            when, task, base = self._one(item)
+            if _same(base, self._queue.base):
+                after.append(Dependency(task, when))
+            elif when == "success":
+                checks.append(done_check(base, task))
+            else:
+                raise UsageError(
+                    f"{task} is in another queue ({base}), where its {when} cannot be waited for.",
+                    hint="Submit both to the same queue.",
+                )
+        return Waits(tuple(dict.fromkeys(after)), tuple(dict.fromkeys(checks)))
+
+    def _one(self, item: Any) -> tuple[str, str, Path]:
+        """When, the id, and the directory of its queue's states."""
+        if isinstance(item, Handle):
+            return "success", item.id, item.base
+        text = str(item) if item is not None else ""
+        when, colon, word = text.partition(":")
+        if not colon or when not in AFTER:  # a name may have a colon in it
+            when, word = "success", text
+        if not word.strip() or not word.isprintable():
+            raise UsageError(f"after={item!r} is no dependency.", hint=_FORMS)
+        entry = self._entry(word)
+        return when, entry.id, entry.queue.base
+
+    def _entry(self, word: str) -> Entry:
+        for entries in (self._here, self._elsewhere):
+            try:
+                return named(entries, [word])[0]
+            except NotFound:
+                continue
+        raise NotFound(
+            f"There is no task {word!r} to wait for in {self._queue.path}.",
+            hint="`paddock status` shows what there is.",
+        )
+
+    @cached_property
+    def _here(self) -> list[Entry]:
+        return snapshot(self._queue).entries
+
+    @cached_property
+    def _elsewhere(self) -> list[Entry]:
+        others = [queue for queue in queues(self._home) if not _same(queue.base, self._queue.base)]
+        return [entry for queue in others for entry in snapshot(queue).entries]
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one == other or one.resolve() == other.resolve()

@@ -1,0 +1,246 @@
+"""submit(): a task goes into a queue, and comes back as the check that says whether it is done."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import secrets
+import socket
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from paddock import settings, wire
+from paddock.errors import TimedOut, UsageError
+from paddock.queue.check import done_check, split_check
+from paddock.queue.directory import DirectoryQueue, find_queue, remember
+from paddock.queue.entry import arguments
+from paddock.queue.entry.freeze import Freezer
+from paddock.queue.entry.parents import Parents
+from paddock.queue.task import Dependency, Task
+from paddock.record.layout import Home, find_home
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A task that is in a queue. As a text it is a shell check that succeeds once the task is done."""
+
+    task: Task
+    queue: Path
+    base: Path
+
+    @property
+    def id(self) -> str:
+        return self.task.id
+
+    @property
+    def name(self) -> str:
+        return self.task.name
+
+    def __str__(self) -> str:
+        return done_check(self.base, self.task.id)
+
+    def state(self) -> str:
+        """queued, checking, active, done, failed, paused; "gone" when it was cancelled or cleaned away."""
+        from paddock.queue.order.orders import find
+        from paddock.queue.order.over import GONE
+
+        place = find(DirectoryQueue(self.queue), self.id)
+        return place.state if place else GONE
+
+    def wait(self, timeout: float | str | None = None) -> str:
+        """Until it is over; "done", "failed" or "gone". TimedOut when that takes longer."""
+        from paddock.queue.order.over import wait_until_over
+
+        seconds = None if timeout is None else parse_seconds(timeout)
+        over = wait_until_over(DirectoryQueue(self.queue), [self.id], seconds)
+        if self.id not in over:
+            raise TimedOut(f"{self.id} is not over after {timeout} s.", hint="`paddock status` says what it waits for.")
+        return over[self.id]
+
+    def cancel(self, timeout: float | str | None = 60) -> bool:
+        """Take it out of the queue; when it runs, wait until its worker has ended it. False when that worker has not
+        said so in time. Refused when it is over already."""
+        from paddock.queue.order.cancelling import cancel
+
+        return cancel(DirectoryQueue(self.queue), self.id, None if timeout is None else parse_seconds(timeout))
+
+
+def new_task_id() -> str:
+    """Sorts by time of submission, to the microsecond, whatever the time zone of who submits: so it is that of UTC."""
+    now = time.time_ns()
+    seconds, micros = divmod(now // 1000, 1_000_000)
+    return f"{_second(seconds)}-{micros:06d}-{secrets.token_hex(2)}"
+
+
+@lru_cache(2)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y%m%d-%H%M%S", time.gmtime(seconds))
+
+
+def make_task(
+    cmd: str,
+    *,
+    chk: str = "",
+    after: Sequence[Dependency] = (),
+    base: Path,
+    cwd: str | os.PathLike[str] | None = None,
+    mem: int | str = 0,
+    timeout: float | str | None = None,
+    tags: str | Iterable[str] = (),
+    env: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+    n_workers: int = 1,
+    id: str = "",
+    parent: str | None = None,
+    **more: Any,
+) -> Task:
+    """The task as it will be written; every wrong argument is a sentence, and nothing has been written yet."""
+    arguments.refuse_wrong(cmd, chk, cwd, more)
+    check, found = split_check(chk, base)
+    if not isinstance(n_workers, int) or isinstance(n_workers, bool) or n_workers < 1:
+        raise UsageError(f"n_workers={n_workers!r} is no count of workers.", hint="It is 1 or more.")
+    return Task(
+        id=id or new_task_id(),
+        command=cmd,
+        check=check,
+        after=tuple(dict.fromkeys((*found, *after))),
+        cwd=os.path.abspath(cwd or os.getcwd()),
+        mem=parse_bytes(mem) if mem else 0,
+        timeout=parse_seconds(timeout),
+        tags=arguments.tags(tags),
+        env=arguments.environment(env),
+        config=wire.plain(arguments.config(config)).value if config else {},
+        workers=n_workers,
+        submitted=round(time.time(), 6),
+        user=_user(),
+        parent=os.environ.get("PADDOCK_RUN_ID", "") if parent is None else parent,
+        **more,
+    )
+
+
+def submit(
+    *args: str,
+    queue: str | os.PathLike[str] | None = None,
+    chk: Any = "",
+    after: Any = (),
+    priority: int = 0,
+    gpus: int = 0,
+    cpus: int = 0,
+    mem: int | str = 0,
+    timeout: float | str | None = None,
+    retries: int = 0,
+    env: Mapping[str, Any] | None = None,
+    name: str = "",
+    project: str = "",
+    group: str = "",
+    config: Mapping[str, Any] | None = None,
+    tags: str | Iterable[str] = (),
+    notes: str = "",
+    n_workers: int = 1,
+    cwd: str | os.PathLike[str] | None = None,
+    snapshot: bool = True,
+    home: Any = None,
+) -> Submitted:
+    """Put a shell command into a queue.
+
+    submit("python train.py --lr 0.1", queue="gpu", gpus=1, after=[other]) or, as roach has it,
+    submit(queue, cmd, chk). `after` takes tasks, ids, names, or "failure:ID" and "any:ID". The code is frozen as it is
+    now unless snapshot=False.
+    """
+    if len(args) in (2, 3):
+        queue, command = args[:2]
+        chk = args[2] if len(args) == 3 else chk
+    elif len(args) == 1:
+        (command,) = args
+    else:
+        raise UsageError("submit() takes a command, or a queue, a command and a check.")
+    about = {
+        "cmd": command,
+        "chk": chk,
+        "after": after,
+        "priority": priority,
+        "gpus": gpus,
+        "cpus": cpus,
+        "mem": mem,
+        "timeout": timeout,
+        "retries": retries,
+        "env": env,
+        "name": name,
+        "project": project,
+        "group": group,
+        "config": config,
+        "tags": tags,
+        "notes": notes,
+        "n_workers": n_workers,
+        "cwd": cwd,
+        "snapshot": snapshot,
+    }
+    return submit_all([about], queue=queue, home=home)[0]
+
+
+def submit_all(
+    tasks: Sequence[Mapping[str, Any]], *, queue: str | os.PathLike[str] | None = None, home: Any = None
+) -> list[Submitted]:
+    """Many tasks at once: one wait for the disk, all or none of them acknowledged."""
+    given = settings.load()
+    place = home if isinstance(home, Home) else find_home(home or given.home)
+    target = find_queue(queue or given.queue, place)
+    target.prepare()
+    remember(target, place)
+    return enter(tasks, target, place)
+
+
+def enter(tasks: Sequence[Mapping[str, Any]], queue: DirectoryQueue, home: Home) -> list[Submitted]:
+    """The same into a queue that was prepared before: for who submits again and again."""
+    parents, freezer = Parents(queue, home), Freezer(home)
+    made = [_with_code(dict(one), freezer, queue, parents) for one in tasks]
+    queue.put(made)
+    return [Submitted(task, queue.path, queue.base) for task in made]
+
+
+def _with_code(about: dict[str, Any], freezer: Freezer, queue: DirectoryQueue, parents: Parents) -> Task:
+    freeze = about.pop("snapshot", True)
+    waits = parents.find(about.pop("after", ()))
+    chk = " && ".join(filter(None, (str(about.pop("chk", "") or "").strip(), *waits.checks)))
+    task = make_task(about.pop("cmd"), base=queue.base, chk=chk, after=waits.after, **about)
+    return freezer.freeze(task) if freeze else task
+
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def parse_bytes(value: int | str) -> int:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", str(value).lower())
+    if match is None:
+        raise UsageError(f"{value!r} is no amount of memory.", hint="Write 8G, 512M or a number of bytes.")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def parse_seconds(value: float | str | None) -> float:
+    """90, "90", "1.5h", "1h30m", "00:30:00"."""
+    if value is None or value == "":
+        return 0.0
+    text = str(value).strip().lower()
+    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}))?", text)
+    if clock:
+        days, first, second, third = clock[1], int(clock[2]), int(clock[3]), clock[4]
+        total = first * 3600 + second * 60 + int(third) if third is not None else first * 60 + second
+        return float(total + int(days or 0) * 86_400)
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhdw]?)", text)
+    if not parts or re.sub(r"(\d+(?:\.\d+)?)\s*([smhdw]?)", "", text).strip():
+        raise UsageError(f"{value!r} is no time span.", hint="Write 90, 90s, 30m, 2h, 1h30m or 1d.")
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+
+
+@cache
+def _user() -> str:
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except Exception:  # no passwd entry for this uid
+        return f"{os.getuid()}@{socket.gethostname()}"

@@ -1,0 +1,1 @@
+"""What people order: which tasks they mean, and what becomes of those."""

@@ -1,0 +1,102 @@
+"""What a queue can do without: old tasks that are over, half-written submissions, the files of dead workers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from paddock import files
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lifecycle import CANCELLED, DONE, FAILED, place
+from paddock.queue.show.roster import DEAD, server_time, workers
+from paddock.queue.show.view import Entry
+
+OVER = (DONE, FAILED)
+ASIDE_SECONDS = 3600.0  # a submission takes less
+
+
+class Leftovers(NamedTuple):
+    tasks: list[Entry]  # that are over, and old
+    needed: list[Entry]  # the same, but others wait for them
+    files: list[Path]  # half-written submissions, and cancelled tasks of dead workers
+    workers: list[Path]  # files of dead workers that have nothing any more
+
+    @property
+    def empty(self) -> bool:
+        return not (self.tasks or self.files or self.workers)
+
+
+def leftovers(
+    queue: DirectoryQueue,
+    entries: Sequence[Entry],
+    chosen: Iterable[Entry],
+    older_than: float,
+    others: Sequence[Entry] = (),
+) -> Leftovers:
+    """Of the `chosen` tasks those that ended more than so many seconds ago; `entries` are all of this queue, `others`
+    those of other queues."""
+    now = server_time(queue.path / ".submit")
+    old = [e for e in chosen if e.state in OVER and not e.worker and _age(queue.file(e.place), now) >= older_than]
+    wanted = wanted_by_others(entries, others)
+    dead = [seen.name for seen in workers(queue) if seen.state == DEAD]
+    owners = {entry.worker for entry in entries}
+    return Leftovers(
+        [e for e in old if e.id not in wanted],
+        [e for e in old if e.id in wanted],
+        [*_half_written(queue, now), *_cancelled(queue, dead)],
+        [queue.workers / name for name in dead if name not in owners],
+    )
+
+
+def wanted_by_others(entries: Sequence[Entry], others: Sequence[Entry] = ()) -> set[str]:
+    """Tasks that others, which are not over, name in `after` or in their check: for them a task that is gone has
+    never succeeded."""
+    found: set[str] = set()
+    over = {entry.id for entry in entries if entry.state in OVER}
+    for entry in (*entries, *others):
+        if entry.state not in OVER and entry.file is not None:
+            task = entry.file.task
+            found.update(dependency.task for dependency in task.after)
+            if task.check:
+                found.update(word for word in task.check.split() if word in over)
+    return found
+
+
+def remove(found: Leftovers) -> int:
+    """How many files went."""
+    count = 0
+    paths = [*(entry.queue.file(entry.place) for entry in found.tasks), *found.files, *found.workers]
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):  # somebody else was faster, or has retried it
+            os.unlink(path)
+            count += 1
+    for directory in {path.parent for path in paths}:
+        files.sync_directory(directory)
+    return count
+
+
+def _half_written(queue: DirectoryQueue, now: float) -> list[Path]:
+    return [
+        path
+        for entry in files.entries(queue.path / ".submit")
+        if _age(path := queue.path / ".submit" / entry.name, now) > ASIDE_SECONDS
+    ]
+
+
+def _cancelled(queue: DirectoryQueue, dead: Sequence[str]) -> list[Path]:
+    found = []
+    for entry in files.entries(queue.directory(CANCELLED)):
+        at = place(CANCELLED, entry.name)
+        if at is None or at.token is None or at.token.worker in dead:
+            found.append(queue.directory(CANCELLED) / entry.name)
+    return found
+
+
+def _age(path: Path, now: float) -> float:
+    try:
+        return now - os.lstat(path).st_mtime
+    except OSError:
+        return -1.0

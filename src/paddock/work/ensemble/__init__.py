@@ -1,0 +1,1 @@
+"""Tasks of several ranks, as workers run them together."""

@@ -1,0 +1,1 @@
+"""What tasks and hosts use, as workers see it."""
