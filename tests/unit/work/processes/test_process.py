@@ -96,9 +96,12 @@ def test_a_marked_process_is_asked_first_when_there_is_a_grace(sleeper) -> None:
 
 
 def test_who_calls_is_spared() -> None:
-    source = "import os; from paddock.work import process; print(process.kill_marked(os.environ['PADDOCK_TASK_TOKEN']))"
+    source = (
+        "import os; from paddock.work.processes import process\n"
+        "print(process.kill_marked(os.environ['PADDOCK_TASK_TOKEN']))"
+    )
     env = {**os.environ, "PADDOCK_TASK_TOKEN": f"self~{os.getpid()}.1"}
     done = subprocess.run(
-        ["sh", "-c", 'sleep 1000 & "$0" -c "$1"', sys.executable, source], env=env, capture_output=True
+        ["sh", "-c", 'sleep 1000 & "$0" -c "$1"', sys.executable, source], env=env, capture_output=True, timeout=60
     )
     assert done.stdout == b"1\n", done.stderr
