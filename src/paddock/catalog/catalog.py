@@ -219,10 +219,11 @@ class Catalog:
     def progress(self, run_id: str, ended: int = 20) -> list[Progress]:
         """What the run works on, in the order it was begun, and the last few things that are over. Where it only said
         how far it is (`log_info`), that."""
-        living = _living(self._seen(_WRITERS, run_id), self._now())
-        found = bars.of_run(self._store.db, run_id, ended, living)
+        writers = self._seen(_WRITERS, run_id)
+        found = bars.of_run(self._store.db, run_id, ended, _living(writers, self._now()))
         if found:
-            return found
+            heard = {seen.name: seen.seen for seen in writers}
+            return [progress.by_now(bar, max(heard.get(name, 0.0) for name in bar.writers)) for bar in found]
         row = next(iter(self._rows(f"{_ROWS} WHERE r.id = ?", (run_id,))), None)
         return [row.progress] if row is not None and row.progress is not None else []
 
@@ -310,7 +311,8 @@ class Catalog:
                 rows[i] = card.with_state(rows[i], judged, verdict.torn_lines(writers[key], now))
                 if (bar := rows[i].progress) is not None and bar.state == RUNNING:
                     living = _living([seen for seen in writers[key] if seen.name in bar.writers], now)
-                    rows[i] = msgspec.structs.replace(rows[i], progress=progress.without(bar, living))
+                    bar = progress.by_now(progress.without(bar, living), rows[i].seen)
+                    rows[i] = msgspec.structs.replace(rows[i], progress=bar)
         rows.sort(key=attrgetter("created", "id"), reverse=True)
         return rows
 

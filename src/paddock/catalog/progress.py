@@ -22,6 +22,7 @@ INFO = "state.progress"  # what log_info() may say
 _SAMPLES = 16  # that are kept of how the work went on
 _MOST_APART = 60.0  # seconds between them, however long it takes
 _LEAST_SECONDS = 0.05  # over which a rate is taken
+_RESTS, _REST_SECONDS = 20, 30.0  # units that could have been done meanwhile, and at least so long: it stands still
 _ALMOST = 0.99  # as much as something that has failed can have done
 
 
@@ -182,6 +183,15 @@ def over(bar: Progress, state: str) -> Progress:
         return bar
     ended = {FINISHED: DONE, KILLED: FAILED}.get(state, state) if bar.id == INFO else LOST
     return msgspec.structs.replace(bar, state=ended, eta=None, fraction=_fraction(bar.done, bar.total, ended))
+
+
+def by_now(bar: Progress, heard: float) -> Progress:
+    """A bar that stands still while those who do it are still heard of: nobody knows any more when it is done. `heard`
+    is by the same clocks as the bar's own times."""
+    quiet = heard - bar.seen
+    if bar.state != RUNNING or not bar.rate or quiet < max(_RESTS / bar.rate, _REST_SECONDS):
+        return bar
+    return msgspec.structs.replace(bar, rate=None, eta=None)
 
 
 def _made(bar: Progress, writer: str) -> bool:

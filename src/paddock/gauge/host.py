@@ -10,14 +10,35 @@ from typing import Any
 
 from paddock.gauge.gpus import GpuMeter
 
+LEAST_SECONDS = 0.1  # between two looks at the processors
 _IDLE = slice(3, 5)  # idle and waiting for disks, among the fields of the first line of /proc/stat
+
+
+class ProcessorMeter:
+    def __init__(self) -> None:
+        self._times, self._at = _processor_times(), time.monotonic()
+        self._busy: float | None = None  # as it was said last
+
+    def read(self) -> float | None:
+        """Per cent of the whole machine since the last look, over some ticks of the kernel's clock: who looks right
+        after the beginning waits for them, and who looks twice in a row gets the same answer twice."""
+        if self._busy is None:
+            time.sleep(max(0.0, self._at + LEAST_SECONDS - time.monotonic()))
+        elif time.monotonic() - self._at < LEAST_SECONDS:
+            return self._busy
+        before, self._times, self._at = self._times, _processor_times(), time.monotonic()
+        if before is None or self._times is None:
+            return None
+        idle, total = self._times[0] - before[0], self._times[1] - before[1]
+        self._busy = round(100 * (1 - idle / total), 1) if total > 0 else self._busy
+        return self._busy
 
 
 class HostMeter:
     def __init__(self, disk: Path, every: float = 10.0) -> None:
         """`disk`: a directory on the disk to tell of."""
         self._disk, self._gpus = disk, GpuMeter(every)
-        self._times = _processor_times()
+        self._processors = ProcessorMeter()
 
     def read(self) -> dict[str, Any]:
         """Sizes in bytes, `cpu` in per cent of the whole machine since the last look; what the system does not say is
@@ -25,20 +46,13 @@ class HostMeter:
         return {
             "host": socket.gethostname(),
             "cpus": os.cpu_count() or 1,
-            "cpu": self._cpu(),
+            "cpu": self._processors.read(),
             "load": _load(),
-            **_memory(),
+            **memory(),
             **_disk(self._disk),
             "uptime": _uptime(),
             "gpus": self._devices(),
         }
-
-    def _cpu(self) -> float | None:
-        before, self._times = self._times, _processor_times()
-        if before is None or self._times is None:
-            return None
-        idle, total = self._times[0] - before[0], self._times[1] - before[1]
-        return round(100 * (1 - idle / total), 1) if total > 0 else None
 
     def _devices(self) -> list[dict[str, Any]]:
         found = self._gpus.look()
@@ -62,7 +76,7 @@ def _load() -> float | None:
         return None
 
 
-def _memory() -> dict[str, int | None]:
+def memory() -> dict[str, int | None]:
     found: dict[str, int] = {}
     try:
         with open("/proc/meminfo", "rb") as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddock.catalog.progress import Share, by_info, gather, main_one, over, pace, take
+from paddock.catalog.progress import Share, by_info, by_now, gather, main_one, over, pace, take
 from paddock.model import Progress
 
 
@@ -20,6 +20,16 @@ def test_the_rate_is_that_of_recent_work_and_a_pause_does_not_count() -> None:
     assert pace([steady, steady]) == pytest.approx(20)
     assert pace([[(0.0, 0.0)]]) is None and pace([]) is None
     assert pace([[(0.0, 0.0), (0.001, 1000.0)]]) is None  # too short to tell
+
+
+def test_of_a_bar_that_stands_still_nobody_knows_when_it_is_done() -> None:
+    (bar,) = gather([share(seen=100.0, done=5, samples=[(0.0, 0.0), (100.0, 5.0)])], {"w1"})
+    assert bar.rate == pytest.approx(0.05) and bar.eta == pytest.approx(100)
+    assert by_now(bar, 450.0) == bar  # it needs 20 s for one
+    still = by_now(bar, 550.0)
+    assert still.eta is None and still.rate is None and still.state == "running" and still.done == 5
+    quick = by_now(gather([share(seen=1.0, done=5, samples=[(0.0, 0.0), (1.0, 5.0)])], {"w1"})[0], 30.0)
+    assert quick.eta is not None, "a pause of half a minute is none"
 
 
 def test_records_leave_few_samples_however_many_they_are() -> None:

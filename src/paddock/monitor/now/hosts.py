@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.compare.usage.now import latest
+from paddock.gauge.host import ProcessorMeter, memory
 from paddock.monitor.now.picture import Gpu, Host, Process, Worker
 from paddock.record.layout import Home
 from paddock.work.usage import hostusage
@@ -24,8 +25,7 @@ class HostReader:
         self._samples: dict[str, dict[str, Any]] = {}  # host -> what a worker says of it
         self._processes: dict[str, list[Process]] = {}
         self._name = os.uname().nodename
-        self._busy: tuple[float, float] | None = None  # ticks: at work, in all
-        self._cpu: float | None = None
+        self._processors = ProcessorMeter()
 
     def look(self, runs: Mapping[str, int], workers: Iterable[Worker], running: Mapping[str, str]) -> tuple[Host, ...]:
         """`runs`: how many run on each host. `running`: the names of those that run, by id."""
@@ -36,14 +36,14 @@ class HostReader:
         processes = self._processes
         crew = Counter(worker.host for worker in workers if worker.state == "alive")
         names = sorted({*runs, *crew, *processes, *self._samples} - {self._name, ""})
-        memory, total = _memory()
+        used = memory()
         here = Host(
             name=self._name,
             here=True,
             cpus=os.cpu_count(),
-            cpu=self._use(),
-            memory=memory,
-            memory_total=total,
+            cpu=_number(self._processors.read(), 0.01),
+            memory=used["memory"],
+            memory_total=used["memory_total"],
             gpus=_gpus(self._samples.get(self._name, {})),
             processes=tuple(processes.get(self._name, ())),
             runs=runs.get(self._name, 0),
@@ -77,14 +77,6 @@ class HostReader:
                 )
                 found.setdefault(one.who.host, []).append(process)
         return found
-
-    def _use(self) -> float | None:
-        """Since the last look; the first one knows nothing."""
-        ticks = _ticks()
-        before, self._busy = self._busy, ticks
-        if before and ticks and ticks[1] > before[1]:
-            self._cpu = round((ticks[0] - before[0]) / (ticks[1] - before[1]), 3)
-        return self._cpu
 
 
 def _host(name: str, sample: Mapping[str, Any], processes: Iterable[Process], runs: int, workers: int) -> Host:
@@ -122,22 +114,3 @@ def _number(value: Any, times: float = 1.0) -> float | None:
 
 def _whole(value: Any) -> int | None:
     return int(value) if isinstance(value, (int, float)) and abs(value) < 1e18 else None
-
-
-def _ticks() -> tuple[float, float] | None:
-    try:
-        with open("/proc/stat", "rb", buffering=0) as file:
-            numbers = [float(word) for word in file.read(256).split(b"\n", 1)[0].split()[1:9]]
-    except (OSError, ValueError):
-        return None
-    return (sum(numbers) - numbers[3] - numbers[4], sum(numbers)) if len(numbers) > 4 else None
-
-
-def _memory() -> tuple[int | None, int | None]:
-    try:
-        with open("/proc/meminfo", "rb", buffering=0) as file:
-            words = file.read(512).split()
-        known = {words[i]: int(words[i + 1]) << 10 for i in range(0, len(words) - 2, 3)}
-        return known[b"MemTotal:"] - known[b"MemAvailable:"], known[b"MemTotal:"]
-    except (OSError, ValueError, KeyError, IndexError):
-        return None, None
