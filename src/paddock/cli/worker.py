@@ -22,6 +22,7 @@ from paddock.record.layout import Home
 
 if TYPE_CHECKING:
     from paddock.monitor.notices.notifying import Notifier
+    from paddock.track.ship.ferry import Ferry
     from paddock.work.notices.notify import Notify
     from paddock.work.slots import Slots
 
@@ -97,7 +98,12 @@ def worker(
     where = ", ".join(str(queue.path) for queue in found)
     session.out.note(f"{works.name} works on {where} ({_room(options.slots)}). Ctrl-C gives its tasks back.")
     notifier = _notifier(session, home, options.notify, given)
+    ferry = _ferry(session, home, given)
+    if ferry is not None:
+        works.settling.ended = ferry.take
     code = works.run()
+    if ferry is not None:
+        ferry.close(given.ship_seconds)
     if notifier is not None:
         notifier.close()
     session.out.json({"worker": works.name, "tasks": works.taken, "stopped": works.stopping})
@@ -115,6 +121,17 @@ def _notifier(session: Session, home: Home, notifies: tuple[Notify, ...], given:
     made = Notifier(home, notifies, given, lambda text: _tell(session, [text]))
     made.start()
     return made
+
+
+def _ferry(session: Session, home: Home, given: settings.Settings) -> Ferry | None:
+    """Processes of tasks send their runs themselves, if they know how; a worker sends how they ended."""
+    if not given.server or given.mode in ("offline", "dryrun", "disabled"):
+        return None
+    from paddock.address import parse
+    from paddock.record.token import find_token
+    from paddock.track.ship.ferry import Ferry
+
+    return Ferry(home, parse(given.server), find_token(home), given.server_ca, lambda text: _tell(session, [text]))
 
 
 def _tell(session: Session, texts: Sequence[str]) -> None:

@@ -80,6 +80,7 @@ class Settling:
     def __init__(self, worker: str, say: Callable[[str], None], notices: Notices) -> None:
         self._worker, self._say, self._notices = worker, say, notices
         self._over: dict[str, tuple[DirectoryQueue, Running, End]] = {}  # attempts that `note` has to write of
+        self.ended: Callable[[str], None] = lambda run: None  # told of each run after the last word in its journal
         self._endings: dict[str, Ending] = {}
         self._later: list[Ending] = []  # those that the disk refused
         self._syncing: set[str] = set()  # the keys of what the thread has
@@ -120,6 +121,7 @@ class Settling:
 
     def _note_end(self, queue: DirectoryQueue, running: Running, end: End) -> None:
         attempts.finish(running, end.status, end.text, end.result, end.usage)
+        self.ended(running.place.id)
         note = attempts.attempt_note(
             running, end.workers or self._worker, end.result, end.text, end.seconds, end.peak_memory
         )
