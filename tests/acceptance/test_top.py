@@ -2,86 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import signal
-import struct
-import subprocess
-import sys
 import termios
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from paddock.record.layout import Home
+from tests.acceptance.terminal import Terminal
 from tests.waiting import until
 
 HOSTILE = "出力🚀[/red]\x1b[2J 100%"
-
-
-class Terminal:
-    """A program on a terminal of its own, and what it has written."""
-
-    def __init__(self, program: Any, columns: int, rows: int, *words: str) -> None:
-        self.master, self.slave = pty.openpty()
-        self.resize(columns, rows)
-        self.before = termios.tcgetattr(self.slave)
-        environment = {**program.environment, "TERM": "xterm-256color"}
-        del environment["COLUMNS"]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "paddock", *words],
-            cwd=program.cwd,
-            env=environment,
-            stdin=self.slave,
-            stdout=self.slave,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
-        self.raw = b""
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        try:
-            while data := os.read(self.master, 65536):
-                self.raw += data
-        except OSError:
-            pass
-
-    def resize(self, columns: int, rows: int) -> None:
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def shows(self, text: str, since: int = 0) -> bool:
-        return text.encode() in self.raw[since:]
-
-    def type(self, keys: bytes) -> None:
-        os.write(self.master, keys)
-
-    @property
-    def is_as_before(self) -> bool:
-        """The settings, and the screen that the shell had."""
-        return termios.tcgetattr(self.slave) == self.before and b"\x1b[?1049l" in self.raw and b"\x1b[?25h" in self.raw
-
-    def leave(self) -> tuple[int, str]:
-        code = self.process.wait(60)
-        assert self.process.stderr is not None
-        until(lambda: b"\x1b[?1049l" in self.raw)
-        return code, self.process.stderr.read().decode()
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        if self.process.stderr is not None:
-            self.process.stderr.close()
-        os.close(self.slave)
-        os.close(self.master)
-        self._thread.join()
 
 
 @pytest.fixture
@@ -89,7 +23,7 @@ def terminal(program: Any, digits: Home) -> Iterator[Callable[..., Terminal]]:
     made: list[Terminal] = []
 
     def start(columns: int = 80, rows: int = 24, *words: str) -> Terminal:
-        made.append(Terminal(program, columns, rows, "top", *words))
+        made.append(Terminal(program, columns, rows, "top", *words, errors=True))
         until(lambda: made[-1].shows("? help") or made[-1].process.poll() is not None)
         return made[-1]
 
