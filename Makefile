@@ -53,8 +53,9 @@ format: $(VENV)/.ready
 	$(BIN)/ruff format src tests bench examples
 
 clean:
-	rm -rf $(VENV) $(DEMO) $(FORMATS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(DEMO) $(FORMATS) $(LAUNCHERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 include tests/faults/faults.mk
 include tests/formats/formats.mk
+include tests/launchers/launchers.mk
 -include bench/bench.mk
