@@ -51,13 +51,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("server", "", str, "the address of a server that runs are sent to; none: they stay here"),
     Setting("server_ca", "", str, "a file of certificates (PEM) that the server's is checked by; else the system's"),
     Setting("ship_seconds", 10.0, float, "how long finish() waits for the server to have everything"),
+    Setting("serve", "auto", str, "a server for workers that do not see the home: auto, true, false, an address"),
     Setting("usage", False, bool, "sample what each process uses, for Usage.checkpoint() and `paddock usage`"),
     Setting("usage_seconds", 1.0, float, "how often that is sampled"),
     Setting("worker_usage_seconds", 10.0, float, "how often a worker samples its host and its tasks; 0 is never"),
     Setting("code_files", 20_000, int, "a code snapshot keeps at most this many files"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
-_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,9 @@ def _convert(name: str, value: Any, source: str) -> Any:
         if isinstance(value, bool):
             return value
         text = str(value).strip().lower()
-        if text in _TRUE:
+        if text in TRUE:
             return True
-        if text in _FALSE:
+        if text in FALSE:
             return False
         raise wrong
     if isinstance(value, bool) and setting.kind is not str:

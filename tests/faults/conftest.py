@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -29,3 +30,31 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         for stream in (process.stdout, process.stderr):
             if stream:
                 stream.close()
+
+
+@pytest.fixture
+def hosts() -> Iterator[tuple[str, str]]:
+    """Two network namespaces with a line between them: 10.231.0.1 and 10.231.0.2."""
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    mark = f"{os.getpid()}"
+    one, two = f"pda{mark}", f"pdb{mark}"
+
+    def ip(*words: str) -> None:
+        subprocess.run(["ip", *words], check=True, capture_output=True)
+
+    try:
+        ip("netns", "add", one)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"network namespaces cannot be made here ({error})")
+    try:
+        ip("netns", "add", two)
+        ip("link", "add", "pd0", "netns", one, "type", "veth", "peer", "name", "pd0", "netns", two)
+        for name, address in ((one, "10.231.0.1/24"), (two, "10.231.0.2/24")):
+            ip("-n", name, "address", "add", address, "dev", "pd0")
+            ip("-n", name, "link", "set", "pd0", "up")
+            ip("-n", name, "link", "set", "lo", "up")
+        yield one, two
+    finally:
+        for name in (one, two):
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)

@@ -371,6 +371,27 @@ def test_forked_and_spawned_children_are_sent_by_their_parent(home: Home, there:
         assert differences(home, there) == []
 
 
+def test_a_worker_sends_how_its_tasks_ended_also_of_those_that_know_nothing_of_it(home: Home, there: Home) -> None:
+    with harbour(there) as server:
+        environ = environment(home, server.environment)
+
+        def paddock(*words: str) -> str:
+            command = [sys.executable, "-m", "paddock", *words]
+            return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True).stdout
+
+        tracked = [sys.executable, "-c", "import paddock; paddock.init(); paddock.log({'a': 1})"]
+        for name, words in {"foreign": ["sh", "-c", "echo said; exit 3"], "tracked": tracked}.items():
+            paddock("submit", "--no-snapshot", "--name", name, "--", *words)
+        paddock("worker", "--no-persist")
+    with Catalog.open(there) as catalog:
+        catalog.refresh()
+        found = {row.name: row for row in catalog.runs()}
+    assert found["foreign"].state == "failed" and found["foreign"].reason == "exit code 3"
+    assert found["tracked"].state == "finished" and found["tracked"].metrics["a"].last == 1
+    (output,) = there.run(found["foreign"].id).output.iterdir()
+    assert output.read_text() == "said\n"
+
+
 def test_a_frame_of_a_gigabyte_is_refused_without_being_read(there: Home) -> None:
     with harbour(there) as server, socket.create_connection(("127.0.0.1", server.port), 20) as line:
         head = [
@@ -395,34 +416,6 @@ def test_without_the_token_nothing_is_taken(there: Home) -> None:
             with contextlib.closing(connection), pytest.raises(PaddockError, match="needs the server's token"):
                 connection.send(Header(1, [Part("runs/a/journal/w.jsonl", 0, 1)]), [b"x"])
         assert not (there.runs / "a").exists()
-
-
-@pytest.fixture
-def hosts() -> Iterator[tuple[str, str]]:
-    """Two network namespaces with a line between them: 10.231.0.1 and 10.231.0.2."""
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
-    mark = f"{os.getpid()}"
-    one, two = f"pda{mark}", f"pdb{mark}"
-
-    def ip(*words: str) -> None:
-        subprocess.run(["ip", *words], check=True, capture_output=True)
-
-    try:
-        ip("netns", "add", one)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"network namespaces cannot be made here ({error})")
-    try:
-        ip("netns", "add", two)
-        ip("link", "add", "pd0", "netns", one, "type", "veth", "peer", "name", "pd0", "netns", two)
-        for name, address in ((one, "10.231.0.1/24"), (two, "10.231.0.2/24")):
-            ip("-n", name, "address", "add", address, "dev", "pd0")
-            ip("-n", name, "link", "set", "pd0", "up")
-            ip("-n", name, "link", "set", "lo", "up")
-        yield one, two
-    finally:
-        for name in (one, two):
-            subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
 
 def test_two_hosts_and_a_line_that_goes_down_between_them(

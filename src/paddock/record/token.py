@@ -53,15 +53,15 @@ def check(token: str, where: str) -> str:
     return token
 
 
-def ensure(path: Path) -> str:
-    """The token in this file, which is made when it is missing, for its owner's eyes only."""
+def ensure(path: Path, given: str = "") -> str:
+    """The token in this file, which is made when it is missing (or is the given one), for its owner's eyes only."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
             descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             try:
-                os.write(descriptor, secrets.token_urlsafe(32).encode() + b"\n")
+                os.write(descriptor, (given or secrets.token_urlsafe(32)).encode() + b"\n")
                 os.fsync(descriptor)
                 os.link(aside, path)  # of two servers that start at once both use what the first one made
             finally:

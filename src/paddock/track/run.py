@@ -26,7 +26,7 @@ from paddock.track.stopping import StopSign
 from paddock.track.values import as_number, row_value, sort
 
 if TYPE_CHECKING:
-    from paddock.track.ship.private import PrivateServer
+    from paddock.track.private.server import PrivateServer
     from paddock.track.ship.shipper import Shipper
 
 SIGNAL_SECONDS = 3.0  # that a process which was told to end may take to send the rest of its run
@@ -336,7 +336,7 @@ class Run(WandbShape, Recorder):
             wait = self._ship_seconds
             self._shipper.finish(min(wait, SIGNAL_SECONDS) if ending.reason == "signal" else wait)
         if self._server:
-            self._server.stop()
+            self._server.stop(0.0 if ending.reason == "signal" else self._ship_seconds)
         total = sum(self._dropped.values())
         if total:
             why = ", ".join(f"{n} {w}" for w, n in sorted(self._dropped.items()))

@@ -29,11 +29,11 @@ from paddock.track.capture.launch import rank_of
 from paddock.track.ending import Hooks
 from paddock.track.identity import ATTEMPT, RUN_HOME, RUN_ID, RUN_OWNER, Identity, decide, next_attempt
 from paddock.track.output import Output
+from paddock.track.private import starting
 from paddock.track.run import Run, read_facts
 from paddock.track.shape import given_by
 from paddock.track.ship.joining import brought_here, is_far, server_of
 from paddock.track.ship.joining import join as ship
-from paddock.track.ship.joining import serve as start_server
 from paddock.track.snapshot import Capture
 from paddock.version import __version__
 
@@ -69,8 +69,8 @@ def init(
     pydantic object. `resume` is "allow", "must", "never", "auto" or True, with `id` saying which. Inside a task, a
     rank of a distributed launch or a child process, init() joins the run that is already there. `capture_logging`
     keeps what the `logging` module is given, too. `address` (or `connect`) is a server that the run is sent to while it
-    is written; connect=False sends it nowhere; serve=True starts one for workers that cannot see this disk. `usage`
-    samples what the processes use, for Usage.checkpoint().
+    is written; connect=False sends it nowhere; serve=True starts one for workers that cannot see this disk, which a job
+    on several hosts does by itself. `usage` samples what the processes use, for Usage.checkpoint().
     """
     given = {"project": project, "name": name, "group": group, "job_type": job_type, "tags": tags, "notes": notes}
     given |= {"id": id, "resume": resume, "mode": mode, "dir": dir, "reinit": reinit}
@@ -107,6 +107,7 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
         capture_code=about.get("capture_code"),
         capture_logging=about.get("capture_logging"),
         server=about.get("server"),
+        serve=about.get("serve"),
         usage=about.get("usage"),
     )
     if chosen.mode not in MODES:
@@ -131,11 +132,11 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
         separate=bool(asked["project"] or asked["name"] or config is not None) and not _is_pool_worker(),
     )
     identity = _this_launch(find_home(identity.home or chosen.home), identity)
+    chosen = starting.meet(chosen, identity)
     asked |= {"project": asked["project"] or chosen.project or None, "notes": about.get("notes") or ""}
     asked["parent"] = identity.parent
     run = active.enter(_begin(chosen, identity, asked, values, lossy))
-    if identity.role == "main" and not identity.rank:
-        run._server = start_server(run._home, about.get("serve"))
+    run._server = starting.serve(run._home, run._directory, identity, chosen)
     if identity.role == "main" and not identity.rank and not (os.environ.get("PADDOCK_QUIET") or about.get("quiet")):
         verb = "continues" if run.attempt > 1 else "is"
         notice.say(f"run {run.name} ({run.id}) {verb} in {run.path}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable
 
 from paddock.errors import TimedOut
@@ -31,6 +32,7 @@ class Desk:
         self._thread: threading.Thread | None = None
         self._room, self._freed = _ROOM_BYTES, asyncio.Condition()
         self._pace = Pace()
+        self.heard = float("-inf")  # when something came last, by the monotonic clock
 
     async def answer(self, question: Question) -> Reply:
         return await self._done(lambda store: Reply(store.id, store.answer(question.files), self._pace.now()))
@@ -45,6 +47,7 @@ class Desk:
             return Reply(store.id, store.take(header, pieces), self._pace.now(), self._stamp(header))
 
         reply = await self._done(work)
+        self.heard = time.monotonic()
         if sync and self._store is not None:
             await asyncio.to_thread(self._store.flush)
         return reply

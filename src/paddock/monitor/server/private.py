@@ -1,13 +1,15 @@
-"""python -m paddock.monitor.server.private HOME ADDRESS: the server that a main process starts for its workers.
+"""python -m paddock.monitor.server.private HOME ADDRESS [NAME]: the server that a main process starts for its workers.
 
-It prints one line of JSON when it answers, and ends with the process that started it, however that one ends. When a
-server runs on the home already, it says where that one is, and ends.
+It prints one line of JSON when it answers, and ends with the process that started it, however that one ends; workers
+that are just sending their last are heard out. When a server runs on the home already, it says where that one is, and
+ends. NAME is what ranks on other hosts call this one, and then the token is the one that they have, too.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import sys
 import threading
 import time
@@ -23,10 +25,12 @@ from paddock.record import token
 from paddock.record.layout import Home
 
 _LOOK_SECONDS = 0.5  # between two looks whether the parent lives
+_SILENCE_SECONDS = 1.0  # a client looks five times a second: who sent nothing for so long has no more
+_LAST_SECONDS = 6.0  # but those who go on do so without us
 
 
 def main() -> None:
-    parent, home, address = os.getppid(), Home(Path(sys.argv[1])), sys.argv[2]
+    parent, home, address, name = os.getppid(), Home(Path(sys.argv[1])), sys.argv[2], sys.argv[3:]
     try:
         presence = Presence(home)
     except Refused as refused:
@@ -34,14 +38,14 @@ def main() -> None:
         if found is None:
             _say({"error": str(refused)})
             return
-        _say({"urls": found.urls, "token": token.read(Path(found.token_file))})
+        _say({"urls": found.urls, "token": token.read(Path(found.token_file)), "other": True})
         return
     file = home.server / f"private-{os.getpid()}.token"
     try:
-        house = House([home], settings.load(), token.ensure(file))
-        serving = Serving(house, Plan([parse(address)]))
+        house = House([home], settings.load(), token.ensure(file, token.find_token() if name else ""))
+        serving = Serving(house, Plan([parse(address)], name))
         presence.note(serving.urls, house.instance, str(file))
-        threading.Thread(target=_end_with, args=(parent, serving), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent, house, serving), daemon=True).start()
         serving.run(lambda: _say({"urls": serving.urls, "token": house.token}))
     except PaddockError as error:
         _say({"error": str(error)})
@@ -51,9 +55,12 @@ def main() -> None:
         presence.close()
 
 
-def _end_with(parent: int, serving: Serving) -> None:
-    while os.getppid() == parent:
-        time.sleep(_LOOK_SECONDS)
+def _end_with(parent: int, house: House, serving: Serving) -> None:
+    while os.getppid() == parent and not select.select([sys.stdin], [], [], _LOOK_SECONDS)[0]:
+        pass
+    over = time.monotonic()
+    while house.desk.heard > (now := time.monotonic()) - _SILENCE_SECONDS and now < over + _LAST_SECONDS:
+        time.sleep(0.05)
     serving.stop()
 
 

@@ -13,8 +13,10 @@ from paddock.track import notice
 from paddock.track.identity import Identity
 
 if TYPE_CHECKING:
-    from paddock.track.ship.private import PrivateServer
     from paddock.track.ship.shipper import Shipper
+
+
+LAUNCH = "launch"  # where the server's address is from, when the first rank of this launch is to have one
 
 
 def server_of(address: Any, connect: Any) -> str | None:
@@ -48,25 +50,6 @@ def join(home: Home, directory: RunDirectory, chosen: Settings, role: str) -> Sh
     return shipper
 
 
-def serve(home: Home, asked: Any) -> PrivateServer | None:
-    """init(serve=...): a server for the workers of this process, which find its address in their environment; it ends
-    with this process. `asked` is True, or the address to listen at."""
-    if not asked:
-        return None
-    import atexit
-
-    from paddock.address import parse
-    from paddock.track import active
-    from paddock.track.ship.private import EVERYWHERE, PrivateServer
-
-    address = EVERYWHERE if asked is True else str(asked)
-    parse(address)  # a mistake in it is said at once
-    server = PrivateServer(home, address)
-    active.export(server.variables)
-    atexit.register(server.stop)
-    return server
-
-
 def start(home: Home, directory: RunDirectory, chosen: Settings, *, quiet: float | None = None) -> Shipper | None:
     """A mistake in the address is said before anything is trained; a token that cannot be read only in a sentence."""
     if not chosen.server or chosen.mode in ("offline", "dryrun"):
@@ -83,7 +66,9 @@ def start(home: Home, directory: RunDirectory, chosen: Settings, *, quiet: float
     except PaddockError as error:
         notice.say(str(error))
         token = ""
-    return Shipper(home, directory, address, token, chosen.server_ca, quiet=quiet)
+    return Shipper(
+        home, directory, address, token, chosen.server_ca, quiet=quiet, patient=chosen.sources["server"] == LAUNCH
+    )
 
 
 def send_rest(home: Home, directory: RunDirectory, chosen: Settings) -> None:

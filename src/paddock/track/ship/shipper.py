@@ -43,10 +43,11 @@ class Shipper:
         ca: str = "",
         *,
         quiet: float | None = None,
+        patient: bool = False,
     ) -> None:
-        """`quiet` as a Carrier takes it."""
+        """`quiet` as a Carrier takes it. `patient`: the server may still be starting when we are at our end."""
         self._home, self._directory, self._address = home, directory, address
-        self._token, self._ca, self._quiet = token, ca, quiet
+        self._token, self._ca, self._quiet, self._patient = token, ca, quiet, patient
         self._pid = os.getpid()
         self._lock = -1
         self._over = threading.Event()  # the run has ended: send the rest
@@ -139,7 +140,7 @@ class Shipper:
                 f"{self._trouble} {hint} The run is kept in {self._directory.path}, and sent later.".replace("  ", " "),
             )
             tries += 1
-            if final and tries >= _LAST_TRIES:
+            if final and tries >= _LAST_TRIES and not self._patient:
                 self._told.set()  # nobody waits for a server that is away; should the process live on, so do we
             if not final:
                 self._over.wait(pause * random.uniform(0.5, 1.0))
