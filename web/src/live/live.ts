@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { address, failure } from "~/api/client";
 import { Parser, type Told } from "~/live/parse";
 
@@ -46,7 +46,9 @@ export function listen(topics: Topics, handler: (kind: string, data: any) => voi
 /** The same for a component; the topics may change. */
 export function useLive(topics: Topics, handler: (kind: string, data: any) => void): void {
   const key = JSON.stringify(topics);
-  useEffect(() => listen(topics, handler), [key]);
+  const latest = useRef(handler);
+  latest.current = handler;
+  useEffect(() => listen(topics, (kind, data) => latest.current(kind, data)), [key]);
 }
 
 function soon(ms: number): void {

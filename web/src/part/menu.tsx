@@ -28,7 +28,7 @@ export function Menu({ label, title, end, children, disabled }: {
   }, [open]);
   return (
     <span class={`menu${end ? " end" : ""}`} ref={root}>
-      <button ref={button} type="button" class="button" title={title} disabled={disabled} aria-expanded={open} aria-haspopup="true" onClick={() => setOpen(!open)}>
+      <button ref={button} type="button" class="button" title={title} disabled={disabled} aria-expanded={open} aria-haspopup="dialog" onClick={() => setOpen(!open)}>
         {label}
       </button>
       {open && <div class="panel">{children(() => { setOpen(false); button.current?.focus(); })}</div>}

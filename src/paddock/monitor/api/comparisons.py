@@ -9,16 +9,23 @@ from msgspec import Meta, Struct
 
 from paddock.compare.diff import DiffRow, diff, diff_packages
 from paddock.compare.fields import MISSING
-from paddock.errors import UsageError
+from paddock.errors import PaddockError, UsageError
 from paddock.model import RunRow
 from paddock.monitor.api.shapes import Brief
+from paddock.monitor.house import Found
 from paddock.monitor.http.route import Call, Route
+from paddock.record import codediff
+from paddock.record.codediff import FileDiff
+
+MOST_CODES = 10
+MOST_FILES = 500
 
 
 class DiffParams(Struct, frozen=True):
     run: Annotated[tuple[str, ...], Meta(description="A run by id or name; two or more.", max_length=200)]
     every: Annotated[bool, Meta(description="Equal keys, too.")] = False
     packages: Annotated[bool, Meta(description="Python and its packages, too.")] = False
+    code: Annotated[bool, Meta(description="The code of the first run against that of the others, too.")] = False
 
 
 class Row(Struct, frozen=True):
@@ -29,10 +36,20 @@ class Row(Struct, frozen=True):
     equal: bool
 
 
+class CodeDiff(Struct, frozen=True):
+    """Between the snapshots of two runs; `note` says why there is nothing to compare."""
+
+    a: str
+    b: str
+    note: str
+    files: list[FileDiff]
+
+
 class Diff(Struct, frozen=True):
     runs: list[Brief]
     config: list[Row]
     packages: list[Row] | None = None
+    code: list[CodeDiff] | None = None
 
 
 def compare(call: Call) -> Diff:
@@ -50,7 +67,30 @@ def compare(call: Call) -> Diff:
         [Brief(row.id, row.name, row.project, row.state) for row in rows],
         _rows(rows, diff([row.config for row in rows], every=params.every)),
         packages,
+        _codes(found) if params.code else None,
     )
+
+
+def _codes(found: Sequence[Found]) -> list[CodeDiff]:
+    """One for each other snapshot: runs of the same code need no second look."""
+    first = found[0]
+    others = {run.entry.row.code: run for run in reversed(found[1:])}
+    others.pop(first.entry.row.code, None)
+    chosen = [run for run in found[1:] if run is others.get(run.entry.row.code)][:MOST_CODES]
+    return [_code(first, other) for other in chosen]
+
+
+def _code(left: Found, right: Found) -> CodeDiff:
+    a, b = left.entry.row, right.entry.row
+    for row in (a, b):
+        if not row.code:
+            return CodeDiff(a.id, b.id, f"{row.name or row.id} has no code snapshot.", [])
+    if left.home != right.home:
+        return CodeDiff(a.id, b.id, "They are in different homes.", [])
+    try:
+        return CodeDiff(a.id, b.id, "", codediff.diff(left.home, a.code, b.code)[:MOST_FILES])
+    except PaddockError as error:
+        return CodeDiff(a.id, b.id, str(error), [])
 
 
 def _packages(facts: dict[str, Any]) -> dict[str, str]:

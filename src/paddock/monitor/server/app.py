@@ -42,6 +42,11 @@ MODULES: tuple[str, ...] = (
     "paddock.monitor.api.events",
     "paddock.monitor.api.usage",
     "paddock.monitor.api.ship",
+    "paddock.monitor.board.table",
+    "paddock.monitor.board.groups",
+    "paddock.monitor.board.keys",
+    "paddock.monitor.board.bands",
+    "paddock.monitor.board.reports",
     "paddock.monitor.board.pages",
     "paddock.monitor.entrance.login",
 )

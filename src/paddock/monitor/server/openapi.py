@@ -23,6 +23,7 @@ _PLACES = {
     "task": "A task's id.",
     "watch": "A watch's id.",
     "question": "A question's id.",
+    "report": "A report's id.",
 }
 _ERRORS = {
     400: "What was sent cannot be used.",

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import type { Run } from "~/api/types";
+import { differing, distinct, flatten, GONE, hasSeeds, identity, isSeed, teams } from "./properties.ts";
+
+const run = (id: string, config: Record<string, unknown>, more: Partial<Run> = {}): Run => ({ id, name: id, project: "p", state: "finished", config, ...more }) as Run;
+const runs = [
+  run("a", { lr: 0.1, seed: 0, model: { depth: 2, kind: "x" } }),
+  run("b", { lr: 0.1, seed: 1, model: { depth: 2, kind: "x" } }),
+  run("c", { lr: 1, seed: 0, model: { depth: 2, kind: "x" }, extra: null }, { state: "failed" }),
+];
+
+describe("comparing runs", () => {
+  test("only what differs is named, however deep", () => {
+    expect(differing(runs).map((one) => one.key)).toEqual(["config.lr", "config.seed", "config.extra", "state"]);
+    expect(differing(runs)[2]!.values).toEqual([GONE, GONE, null]);
+    expect(flatten({ a: { b: { c: 1 }, d: [1] }, e: {} })).toEqual([["a.b.c", 1], ["a.d", [1]], ["e", {}]]);
+  });
+
+  test("values are equal as configs mean it", () => {
+    expect(identity(1)).toBe(identity(1.0));
+    expect(identity(1)).not.toBe(identity("1"));
+    expect(identity(null)).not.toBe(identity(GONE));
+    expect(distinct([10, "b", 2, 10, "a"])).toEqual([2, 10, "a", "b"]);
+  });
+
+  test("seeds are folded, and nothing else is", () => {
+    const properties = differing(runs);
+    expect(teams(runs, properties, true).map((team) => team.members)).toEqual([[0, 1], [2]]);
+    expect(teams(runs, properties, true)[0]!.label).toBe("lr=0.1 extra=–");
+    expect(teams(runs, properties, false)).toHaveLength(3);
+    expect(hasSeeds(runs, properties)).toBe(true);
+    expect(hasSeeds(runs.slice(1), differing(runs.slice(1)))).toBe(false);
+    expect([isSeed("train.random-seed"), isSeed("data_seed"), isSeed("seeded")]).toEqual([true, true, false]);
+  });
+});

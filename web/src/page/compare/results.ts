@@ -1,0 +1,61 @@
+/** What metrics came to, run by run or team by team. Pure. */
+import type { Num, Run } from "~/api/types";
+import type { Team } from "~/page/compare/properties";
+import { meanStd, number, toNumber } from "~/text/format";
+import type { Cell } from "~/text/export";
+
+export type StatName = "best" | "last" | "min" | "max";
+export const STATS: readonly StatName[] = ["best", "last", "min", "max"];
+
+/** Metrics that most of the runs have, the commonest first; an epoch is no result. */
+export function metricsOf(runs: readonly Run[]): string[] {
+  const counts = new Map<string, number>();
+  for (const run of runs) for (const name of Object.keys(run.metrics)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort((one, other) => Number(isEpoch(one[0])) - Number(isEpoch(other[0])) || other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).map(([name]) => name);
+}
+
+export const isEpoch = (name: string): boolean => /(^|\/)epoch$/.test(name);
+
+/** What the runs themselves say, else what the server made of the name: the best of a metric is its least or greatest. */
+export function lowerIsBetter(runs: readonly Run[], metric: string): boolean {
+  for (const run of runs) {
+    const stat = run.metrics[metric];
+    if (stat && stat.min !== stat.max && stat.best !== null) return stat.best === stat.min;
+  }
+  return false;
+}
+
+export interface Summary { mean: number; std: number; n: number; nan: number }
+
+export function summary(values: readonly Num[]): Summary {
+  const numbers = values.map(toNumber).filter((value) => !Number.isNaN(value));
+  const n = numbers.length;
+  const mean = n ? numbers.reduce((sum, value) => sum + value, 0) / n : NaN;
+  const std = n > 1 ? Math.sqrt(numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1)) : NaN;
+  return { mean, std, n, nan: values.length - n };
+}
+
+export function valueOf(run: Run, metric: string, stat: StatName): Num | undefined {
+  return run.metrics[metric]?.[stat];
+}
+
+export function summaryOf(runs: readonly Run[], team: Team, metric: string, stat: StatName): Summary {
+  return summary(team.members.flatMap((at) => {
+    const value = valueOf(runs[at]!, metric, stat);
+    return value === undefined ? [] : [value];
+  }));
+}
+
+/** The cells of one column, the best of them marked; for `last` and `best` alike, by the metric's goal. */
+export function column(runs: readonly Run[], teams: readonly Team[], metric: string, stat: StatName): Cell[] {
+  const found = teams.map((team) => summaryOf(runs, team, metric, stat));
+  const lower = lowerIsBetter(runs, metric);
+  const known = found.map((one) => one.mean).filter(Number.isFinite);
+  const best = lower ? Math.min(...known) : Math.max(...known);
+  return found.map((one) => ({ text: textOf(one), best: known.length > 1 && one.mean === best && known.some((other) => other !== best) }));
+}
+
+function textOf({ mean, std, n, nan }: Summary): string {
+  if (n === 0) return nan > 0 ? "NaN" : "";
+  return n === 1 ? number(mean) : meanStd(mean, std, n);
+}

@@ -1,0 +1,61 @@
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Run } from "~/api/types";
+import { color } from "~/chart/colors";
+import { Legend } from "~/chart/legend";
+import type { Line } from "~/chart/line";
+import { Plot } from "~/chart/plot";
+import { distinct, identity, shown, type Property } from "~/page/compare/properties";
+import { isWide, ofMetric, ofProperty, type Quantity } from "~/page/compare/quantities";
+import { STATS } from "~/page/compare/results";
+import type { Change } from "~/page/compare/setting";
+import { go } from "~/route/router";
+import { dark } from "~/shell/theme";
+import { number } from "~/text/format";
+
+/** Everything that can be put on an axis. */
+export function quantities(runs: readonly Run[], properties: readonly Property[], metrics: readonly string[]): Quantity[] {
+  return [...properties.map(ofProperty), ...metrics.flatMap((metric) => STATS.map((stat) => ofMetric(runs, metric, stat)))];
+}
+
+/** Each run as a point: a property or a result over another. */
+export function Scatter({ runs, properties, metrics, sx, sy, hue, logX, logY, onChange }: {
+  runs: readonly Run[]; properties: readonly Property[]; metrics: readonly string[]; sx: string; sy: string; hue: string; logX: boolean; logY: boolean; onChange?: Change;
+}): JSX.Element {
+  const all = useMemo(() => quantities(runs, properties, metrics), [runs, properties, metrics.join("\n")]);
+  const x = all.find((one) => one.key === sx) ?? all.find((one) => !one.names && !properties.some((other) => other.key === one.key && other.seed)) ?? all[0];
+  const y = all.find((one) => one.key === sy) ?? all.find((one) => one.key === `best.${metrics[0]}`) ?? all.at(-1);
+  const by = properties.find((one) => one.key === hue);
+  const isDark = dark.value;
+  if (!x || !y) return <p class="muted">There is nothing to put on the axes: these runs do not differ and have no metric.</p>;
+  const hues = by ? distinct(by.values).map(identity) : [];
+  const lines: Line[] = runs.flatMap((run, at) => {
+    const [px, py] = [x.values[at]!, y.values[at]!];
+    if (!Number.isFinite(px) || !Number.isFinite(py)) return [];
+    return [{ key: run.id, label: run.name || run.id, color: color(by ? hues.indexOf(identity(by.values[at])) : 0, isDark), x: [px], y: [py], dots: [{ text: `${x.title} ${text(x, px)}` }] }];
+  });
+  const options = all.map((one) => <option key={one.key} value={one.key}>{one.title}</option>);
+  return (
+    <section class="card pad-box">
+      {onChange && (
+        <div class="controls">
+          <label>x <select class="field" value={x.key} onChange={(event) => onChange({ sx: event.currentTarget.value })}>{options}</select></label>
+          <label>y <select class="field" value={y.key} onChange={(event) => onChange({ sy: event.currentTarget.value })}>{options}</select></label>
+          <span class="muted small">{lines.length} of {runs.length} runs have both</span>
+        </div>
+      )}
+      <p class="axis-name">{y.title} ↑ over {x.title} →</p>
+      <Plot
+        title={`${y.title} over ${x.title}`} lines={lines} height={420} air names={`${x.names ? "x" : ""}${y.names ? "y" : ""}`}
+        logX={!x.names && (logX || isWide(x))} logY={!y.names && logY}
+        {...(x.names ? { xLabel: (value: number) => names(x, value) } : {})}
+        {...(y.names ? { yLabel: (value: number) => names(y, value) } : {})}
+        onPick={(key) => go("run", key)}
+      />
+      {by && <Legend entries={distinct(by.values).map((value, at) => ({ key: identity(value), label: `${by.title} = ${shown(value)}`, color: color(at, isDark) }))} />}
+    </section>
+  );
+}
+
+const names = (quantity: Quantity, value: number): string => (Number.isInteger(value) ? quantity.names![value] ?? "" : "");
+const text = (quantity: Quantity, value: number): string => (quantity.names ? names(quantity, value) : number(value));

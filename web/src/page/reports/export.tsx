@@ -1,0 +1,113 @@
+import { render, type JSX } from "preact";
+import { runsNamed, type Band, type Report } from "~/api/board";
+import { get } from "~/api/client";
+import type { Run } from "~/api/types";
+import { places } from "~/chart/axis";
+import { color } from "~/chart/colors";
+import type { Line } from "~/chart/line";
+import { fetchAll, seriesKey } from "~/chart/series";
+import { SvgChart } from "~/chart/svg";
+import { viewOf } from "~/chart/view";
+import { Markdown } from "~/part/markdown";
+import { materialOf, type Material } from "~/page/compare/comparison";
+import { layout } from "~/page/compare/facets";
+import { bandLine, curveLine, label, placedLines } from "~/page/compare/lines";
+import { ResultGrid, resultTable } from "~/page/compare/resulttable";
+import { isEpoch } from "~/page/compare/results";
+import { settingOf } from "~/page/compare/setting";
+import { shown } from "~/page/compare/properties";
+import { clock } from "~/text/format";
+import style from "~/page/reports/export.css?raw";
+
+/** The report as one file: prose, curves as pictures, tables. It holds no script and asks nobody for anything. */
+export async function download(report: Report): Promise<void> {
+  const parts = await Promise.all(report.blocks.map((block) => (block.kind === "text" ? Promise.resolve(<Markdown text={block.text} />) : saved(block.text))));
+  const page = document.implementation.createHTMLDocument(report.title);
+  page.documentElement.lang = "en";
+  const meta = page.createElement("meta");
+  meta.setAttribute("charset", "utf-8");
+  const policy = page.createElement("meta");
+  policy.setAttribute("http-equiv", "Content-Security-Policy");
+  policy.setAttribute("content", "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
+  const sheet = page.createElement("style");
+  sheet.textContent = style;
+  page.head.prepend(meta, policy, sheet);
+  render(
+    <main>
+      <h1>{report.title}</h1>
+      <p class="muted">{clock(report.saved)}{report.user && `, ${report.user}`}</p>
+      {parts}
+    </main>,
+    page.body,
+  );
+  const file = new Blob(["<!doctype html>\n", page.documentElement.outerHTML], { type: "text/html" });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = `${report.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "report"}.html`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+async function saved(text: string): Promise<JSX.Element> {
+  const query = new URLSearchParams(text);
+  const runs = await runsNamed(settingOf(query).runs);
+  if (runs.length === 0) return <p class="muted">The runs of this comparison are gone.</p>;
+  const material = materialOf(query, runs);
+  const { properties, teams, metrics, stats, folded, setting } = material;
+  const table = resultTable(runs, teams, properties, metrics, stats, folded);
+  const curves = setting.show === "curves" || setting.show === "scatter" || setting.show === "parallel" ? await Promise.all(metrics.map((metric) => pictures(query, material, metric))) : [];
+  return (
+    <section>
+      {curves}
+      {setting.show === "differences" ? <Differences material={material} /> : <ResultGrid table={table} />}
+      <p class="muted">{runs.map((run) => `${run.name || run.id} (${run.id})`).join(", ")}</p>
+    </section>
+  );
+}
+
+function Differences({ material: { runs, properties } }: { material: Material }): JSX.Element {
+  return (
+    <table>
+      <thead><tr><th />{runs.map((run) => <th key={run.id}>{run.name || run.id}</th>)}</tr></thead>
+      <tbody>{properties.map((one) => <tr key={one.key}><th>{one.title}</th>{one.values.map((value, at) => <td key={at}>{shown(value)}</td>)}</tr>)}</tbody>
+    </table>
+  );
+}
+
+async function pictures(query: URLSearchParams, material: Material, metric: string): Promise<JSX.Element> {
+  const view = viewOf(query);
+  const { teams, properties, setting } = material;
+  const lines = await linesOf(material, metric, view.axis, view.smooth);
+  const found = layout(teams, properties, setting);
+  const entries = found.hues.length > 0 ? found.hues : teams.slice(0, 40).map(label);
+  return (
+    <section>
+      <h2>{metric}</h2>
+      {found.panels.map((panel) => (
+        <figure key={`${panel.row}${panel.col}`}>
+          {(panel.row || panel.col) && <figcaption>{[panel.row, panel.col].filter(Boolean).join(", ")}</figcaption>}
+          <SvgChart title={`${metric} ${panel.row} ${panel.col}`} lines={placedLines(panel.teams, lines, false)} logX={view.logX} logY={view.logY} seconds={!material.folded && view.axis === "time"} zoom={view.zoom} />
+        </figure>
+      ))}
+      <ul class="legend">{entries.map((text, at) => <li key={text}><i style={{ background: color(at, false) }} />{text}</li>)}</ul>
+    </section>
+  );
+}
+
+async function linesOf({ runs, teams, folded }: Material, metric: string, axis: ReturnType<typeof viewOf>["axis"], smooth: number): Promise<Map<string, Line>> {
+  if (folded) {
+    const group = teams.map((team) => team.members.map((at) => runs[at]!.id).join(","));
+    const { bands } = await get<{ bands: Band[] }>("/bands", { metric, group, points: 400 });
+    return new Map(teams.flatMap((team, at) => (bands[at]?.steps.length ? [[team.key, bandLine(team, bands[at]!, smooth)] as const] : [])));
+  }
+  const having = runs.filter((run) => run.metrics[metric]);
+  const epoch = axis === "epoch" ? having.flatMap((run) => Object.keys(run.metrics)).find(isEpoch) : undefined;
+  const all = await fetchAll(having.map((run) => run.id), epoch ? [metric, epoch] : [metric], { points: 600, times: axis === "time" || axis === "wall" });
+  const began = new Map<string, number>(runs.map((run: Run) => [run.id, run.started ?? run.created]));
+  return new Map(teams.flatMap((team) => {
+    const raw = all.get(seriesKey(team.key, metric));
+    if (!raw) return [];
+    const x = places(raw, axis, began.get(team.key) ?? 0, epoch ? all.get(seriesKey(team.key, epoch)) : undefined);
+    return [[team.key, curveLine(team, raw, x, smooth)] as const];
+  }));
+}
