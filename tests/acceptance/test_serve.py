@@ -19,8 +19,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from paddock.address import parse
+from paddock.address import Address, parse
+from paddock.errors import Unreachable
 from paddock.record.layout import Home
+from paddock.track.ship.connection import Connection
 
 
 def command(*words: str) -> list[str]:
@@ -147,6 +149,14 @@ def test_with_a_certificate_it_speaks_tls(home: Home, tmp_path: Path) -> None:
         connection.request("GET", said["link"].removeprefix(said["urls"][0]))
         assert "; Secure" in (connection.getresponse().headers["set-cookie"])
         connection.close()
+        token = Path(said["token_file"]).read_text().strip()
+        trusting = Connection(Address("127.0.0.1", port or 0, tls=True), token, ca=str(cert))
+        assert trusting.ask([]).files == []
+        trusting.close()
+        with pytest.raises(Unreachable, match=r"certificate is not trusted, .*PADDOCK_SERVER_CA"):
+            Connection(Address("127.0.0.1", port or 0, tls=True), token).ask([])
+    with serving("--address", "127.0.0.1:0") as said, pytest.raises(Unreachable, match="does not speak TLS; http://"):
+        Connection(Address("127.0.0.1", urlsplit(said["urls"][0]).port or 0, tls=True), "x" * 20).ask([])
     done = subprocess.run(
         command("--address", "127.0.0.1:0", "--tls-cert", str(key)), capture_output=True, text=True, timeout=30
     )

@@ -22,7 +22,7 @@ from paddock.track.recorder import raised_by_handler
 from paddock.track.run import Run
 from paddock.track.wording import LONGEST_TEXT, LONGEST_TRACE, clean, cut, message
 
-encode = wire.encode
+encode, write_bytes = wire.encode, os.write
 JOIN = "PADDOCK_RUN_LOGGING"  # in the environment of children: they keep their lines, too, from this level on
 MOST_PLACES = 10_000  # calls in the program whose names are remembered
 TRY_AGAIN_SECONDS = 5.0  # after the disk refused the file
@@ -94,39 +94,35 @@ def keep(record: logging.LogRecord) -> None:
             text = cut(text, LONGEST_TEXT)
         key = (record.name, record.levelno, record.pathname, record.lineno)
         try:
-            said = encode({"t": record.created, "text": text})
+            said = encode(text)
         except ValueError:  # half a character
-            said = encode({"t": record.created, "text": wire.text(text)})
-        body = b'{"k":"line",%b%b' % (said[1:-1], _places.get(key) or _place(key))
+            said = encode(wire.text(text))
+        parts = [b'{"k":"line","t":', encode(record.created), b',"text":', said, _places.get(key) or _place(key)]
         if record.threadName != "MainThread":
-            body = b'%b,"thread":%b' % (body, _text(str(record.threadName)))
+            parts += b',"thread":', _text(str(record.threadName))
         if record.exc_info or record.exc_text or record.stack_info:
-            body = b'%b,"trace":%b' % (body, _text(_trace(record)))
-        _append(journal, b'%b,"crc":%d}\n' % (body, crc32(body)))
+            parts += b',"trace":', _text(_trace(record))
+        body = b"".join(parts)
+        line = b'%b,"crc":%d}\n' % (body, crc32(body))
+        journal.lock.acquire()  # as Journal.write() does it, without what that costs when all is well
+        try:
+            if journal.waiting:
+                journal.write(line)
+                return
+            try:
+                written = write_bytes(journal.fd, line)
+            except OSError as error:
+                journal.refused(line, error)
+                return
+            journal.dirty = True
+            if written != len(line):
+                journal.torn(line, written)
+        finally:
+            journal.lock.release()
     except Exception as error:
         if raised_by_handler(error):
             raise
         run._drop("log lines", 1, f"a log line could not be kept ({type(error).__name__})")
-
-
-def _append(journal: Journal, line: bytes) -> None:
-    """As Journal.write(), without what that costs when all is well."""
-    lock = journal.lock
-    lock.acquire()
-    try:
-        if journal.waiting:
-            journal.write(line)
-            return
-        try:
-            written = os.write(journal.fd, line)
-        except OSError as error:
-            journal.refused(line, error)
-            return
-        journal.dirty = True
-        if written != len(line):
-            journal.torn(line, written)
-    finally:
-        lock.release()
 
 
 def _place(key: tuple[Any, ...]) -> bytes:

@@ -28,6 +28,7 @@ STYLES = {
     "checking": "cyan",
 }
 LEVEL_STYLES = {"critical": "bold red", "error": "red", "warning": "yellow", "info": "", "debug": "bright_black"}
+LINE_ROWS = 12  # that stand below a log line of many
 _BAR = 14  # columns, and what belongs to it
 
 
@@ -38,6 +39,8 @@ def figure(value: Figure) -> str:
 def state_of(run: Run) -> tuple[str, str]:
     if run.stalled:
         return f"stalled {span(run.silence or 0.0)}", STYLES["stalled"]
+    if run.questions and run.state == "running":
+        return "asks", STYLES["stalled"]
     return run.state, STYLES.get(run.state, "")
 
 
@@ -107,7 +110,7 @@ def _eta(found: Progress | None) -> str:
 
 def _rate(run: Run, found: Progress | None) -> str:
     rate = found.rate if found is not None else None
-    if rate is None and run.step_seconds and run.state == "running" and not run.stalled:
+    if rate is None and run.step_seconds and run.state == "running" and not (run.stalled or run.questions):
         rate = 1 / run.step_seconds
     if rate is None:
         return ""
@@ -234,8 +237,8 @@ def _best(watch: Watch) -> str:
     return f"{figure(watch.best.value)}{at} {watch.best.metric}"
 
 
-def line(found: Line, room: int) -> Row:
-    """One log line in one row; its other lines are written out as \\n."""
+def line(found: Line, room: int) -> list[Row]:
+    """A log line; what it has more than one row of stands below it, as a table of rich does, up to a limit."""
     level = filters.level_name(found.level)
     style = LEVEL_STYLES.get(level, "")
     who = found.run_name or found.run
@@ -249,8 +252,13 @@ def line(found: Line, room: int) -> Row:
         (fit(who, name), "cyan"),
         (" ", ""),
     ]
-    left = room - 8 - 1 - 4 - 1 - name - 1
-    return [*row, (fit(found.text.expandtabs(4), max(0, left)), style)]
+    before = 8 + 1 + 4 + 1 + name + 1
+    first, *more = found.text.expandtabs(4).rstrip("\n").split("\n")
+    hidden = len(more) - LINE_ROWS
+    if hidden > 0:
+        more = [*more[:LINE_ROWS], f"… {hidden} more"]
+    below = [[(" " * before, ""), (fit(text, max(0, room - before)), style)] for text in more]
+    return [[*row, (fit(first, max(0, room - before)), style)], *below]
 
 
 def clock(moment: float) -> str:

@@ -225,7 +225,7 @@ def _lines(view: View, shown: Shown, columns: int, room: int) -> list[Row]:
     found = shown.lines[max(0, end - room) : max(0, end)]
     if not found:
         return [[(" no log lines" if not view.lines else " no log line fits", "bright_black")]]
-    return [panels.line(line, columns) for line in found]
+    return [row for line in found for row in panels.line(line, columns)][-room:]
 
 
 _EMPTY = {

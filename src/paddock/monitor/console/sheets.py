@@ -27,6 +27,7 @@ _HELP = """
  q Ctrl-C   leave
 
  stalled    it lives, but has made no step for ten times its median step
+ asks       it waits for an answer: a gives it
  lost       no sign of life: its process or its host died
 """
 
@@ -62,7 +63,7 @@ def details(
     mine = [line for line in lines if line.run == subject and line.logger != "print"]
     if mine:
         rows += _section("log lines")
-        rows += [panels.line(line, columns) for line in mine[-50:]]
+        rows += [row for line in mine[-50:] for row in panels.line(line, columns)]
     output = [text for text in found.output if text.strip()]
     if output:
         rows += _section("output")

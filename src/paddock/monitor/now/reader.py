@@ -76,17 +76,17 @@ class HomeReader:
     def _run(self, story: Story, place: Place | None, questions: int, now: float) -> Run:
         row, pace = story.row, story.pace
         state = _WAITS.get(place.state, row.state) if place is not None else row.state
-        quiet, stalled = None, False
+        quiet, still = None, False
         last = max(filter(None, (pace.last, story.advanced)), default=None)
         if state == RUNNING and last is not None:
             quiet = stall.silence(last, row.seen, now if row.host == self._host else None)
-            stalled = pace.has_stalled(quiet)
+            still = pace.has_stalled(quiet)
         return Run(
             id=row.id,
             name=row.name,
             project=row.project,
             state=state,
-            stalled=stalled,
+            stalled=still and not questions,  # who waits for an answer knows why it stands still
             reason=row.reason if state == row.state else "",
             host=row.host,
             user=row.user,
@@ -98,7 +98,7 @@ class HomeReader:
             step=max((stat.last_step for stat in row.metrics.values()), default=None),
             step_seconds=pace.step_seconds,
             silence=quiet,
-            bars=tuple(map(_still, story.bars)) if stalled else story.bars,
+            bars=tuple(map(_still, story.bars)) if still else story.bars,
             values=tuple(picture.Value(name, figure(stat.last), stat.last_step) for name, stat in _first(row).items()),
             alerts=row.alerts,
             questions=questions,

@@ -91,8 +91,7 @@ class Connection:
                 if kept and not isinstance(error, TimeoutError):
                     kept = False
                     continue
-                why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                raise Unreachable(f"The server at {self.address.url} does not answer ({why}).") from None
+                raise Unreachable(f"The server at {self.address.url} does not answer ({_why(error)}).") from None
 
     def _connect(self) -> http.client.HTTPConnection:
         address = self.address
@@ -112,6 +111,14 @@ class Connection:
         if not address.path:
             made.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return made
+
+
+def _why(error: Exception) -> str:
+    if message := getattr(error, "verify_message", ""):
+        return f"its certificate is not trusted, {message}; PADDOCK_SERVER_CA names a file to check it by"
+    if getattr(error, "reason", "") == "WRONG_VERSION_NUMBER":
+        return "it does not speak TLS; http:// does without"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 class _Socket(http.client.HTTPConnection):

@@ -139,6 +139,14 @@ def test_details_show_config_metrics_and_processes() -> None:
     assert "10%\\r" not in text
 
 
+def test_a_message_of_several_lines_stands_below_itself_and_a_long_one_is_cut() -> None:
+    text = drawn(busy(), rows=40, lines=lines("a table\n| a | b |\n", "\n".join(str(i) for i in range(100, 200))))
+    rows = text.split("\n")
+    at = next(i for i, row in enumerate(rows) if "a table" in row)
+    assert rows[at + 1].strip() == "| a | b |" and "\\n" not in text
+    assert "… 87 more" in text and "112" in text and "113" not in text
+
+
 def test_lines_scroll_back_and_say_how_far() -> None:
     console = Pressed(busy(), lines(*(f"line {i}" for i in range(100))))
     console("6", "up", "up", "pgup")

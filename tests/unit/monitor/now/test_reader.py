@@ -182,6 +182,14 @@ def test_a_question_is_open_until_it_is_answered(home: Home) -> None:
         source.close()
 
 
+def test_a_run_that_waits_for_an_answer_has_not_stalled(home: Home, reader: HomeReader) -> None:
+    one = Writer(home, "aa1")
+    one.steps([i / 10 - 60 for i in range(50)])
+    one.record("ask", id="q1", prompt="Go on?", choices=[], secret=False)
+    now = reader.look()
+    assert not by_id(now)["aa1"].stalled and by_id(now)["aa1"].questions == 1 and now.counts["stalled"] == 0
+
+
 def test_tasks_say_why_they_wait_and_a_waiting_run_is_no_lost_one(home: Home, reader: HomeReader) -> None:
     first = paddock.submit("true", name="one", home=home, snapshot=False)
     paddock.submit("true", name="two", home=home, snapshot=False, after=[first.id])
