@@ -9,7 +9,7 @@ from typing import NamedTuple
 from paddock import files
 from paddock.errors import Damaged
 from paddock.evaluate.ledger.book import FOUND, RESULT, SUBMITTED, WITHDRAWN, Ledger
-from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED, SKIPPED, VOID, Finding, Result
+from paddock.evaluate.ledger.entry import BEFORE, DONE, FAILED, MISSED, SKIPPED, VOID, Finding, Result
 from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import Place
@@ -66,6 +66,7 @@ class Account:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._findings: dict[str, Finding] = {}
+        self._passed: tuple[int, dict[str, Finding]] = (-1, {})  # when, and what was there before
         self._results: dict[str, tuple[int, Result]] = {}
 
     def read(self, where: Tasks) -> list[Evaluation]:
@@ -93,7 +94,14 @@ class Account:
             judge(finding, self._results.get(key, (0, None))[1], where, key in submitted, key in withdrawn)
             for key, finding in self._findings.items()
         ]
+        found += [Evaluation(one, SKIPPED, BEFORE) for key, one in self._before().items() if key not in self._findings]
         return sorted(found, key=lambda one: (one.finding.found, one.finding.path, one.finding.evaluator))
+
+    def _before(self) -> dict[str, Finding]:
+        stamp = self._ledger.passed.stamp
+        if stamp != self._passed[0]:
+            self._passed = (stamp, self._ledger.passed.read())
+        return self._passed[1]
 
 
 def judge(

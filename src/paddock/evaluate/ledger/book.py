@@ -5,6 +5,7 @@
     watches/<id>/ledger/<key>.submitted        its task is in the queue
     watches/<id>/ledger/<key>.claim<n>         its finder died, and this one submits it instead
     watches/<id>/ledger/<key>.result           what became of it
+    watches/<id>/before/                       what was there before, and is passed over (`passed`)
 
 The key is a hash of the evaluator, the training and the checkpoint's content, and so is the task's id. So a watcher
 that dies between two of these steps is finished by the next one, and two watchers on one directory never evaluate
@@ -22,6 +23,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from paddock import files, wire
+from paddock.evaluate.ledger import passed
 from paddock.evaluate.ledger.entry import (
     BEFORE,
     MISSED,
@@ -33,6 +35,7 @@ from paddock.evaluate.ledger.entry import (
     decode_result,
     encode,
 )
+from paddock.evaluate.ledger.passed import Passed
 from paddock.evaluate.origin.place import real, training_of
 from paddock.queue import commit
 from paddock.record.layout import Home
@@ -46,6 +49,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.directory = path / "ledger"
+        self.passed = Passed(path)
         self._root = ""  # the directory, once it is known
 
     @classmethod
@@ -74,6 +78,11 @@ class Ledger:
         found = wire.loads(raw).get(name) if raw else None
         return found if isinstance(found, str) else ""
 
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Another one when something has come. OSError where the disk is away."""
+        return os.stat(self.directory).st_mtime_ns, self.passed.stamp
+
     def names(self) -> set[str]:
         """Of all files: a listing, never a poll by name."""
         return {entry.name for entry in files.entries(self.directory) if not entry.name.startswith(".")}
@@ -82,7 +91,8 @@ class Ledger:
         """The keys of all that was found; and of those of which neither a task nor a result is known."""
         names = self.names()
         found = {name.removesuffix(FOUND) for name in names if name.endswith(FOUND)}
-        return found, {key for key in found if key + SUBMITTED not in names and key + RESULT not in names}
+        bare = {key for key in found if key + SUBMITTED not in names and key + RESULT not in names}
+        return found | self.passed.read().keys(), bare
 
     def key(self, evaluator: str, fingerprint: str, path: str) -> str:
         """Two trainings may have the same content, of the first step say, and each is to have its score."""
@@ -189,17 +199,15 @@ class Ledger:
             os.unlink(self.directory / (finding.key + RESULT))
 
     def skip(self, finding: Finding, why: str) -> bool:
-        return bool(self.skip_all([finding], why))
-
-    def skip_all(self, findings: Sequence[Finding], why: str) -> set[str]:
-        """Enter what is not to be evaluated. Results come first: a finding without one would be submitted."""
+        """Enter what is not to be evaluated. The result comes first: a finding without one would be submitted."""
         result = wire.encode(Result(state=SKIPPED, reason=why, ended=time.time()))
-        self._write_all([(finding.key + RESULT, result) for finding in findings])
-        return self.put_all(findings)
+        files.write_once(self.directory / (finding.key + RESULT), result)
+        return self.put(finding)
 
     def forget_passed_over(self, evaluators: Collection[str]) -> None:
         """What was there before the first watch is wanted after all: it is found anew. The result goes first: should we
         die in between, an entry without a task gets one."""
+        self.passed.forget(evaluators)
         for name in self.names():
             key = name.removesuffix(RESULT)
             result = self.result(key) if name.endswith(RESULT) else None
@@ -216,11 +224,14 @@ class Ledger:
 
     def finding(self, key: str) -> Finding | None:
         raw = _read(self.directory / (key + FOUND))
-        return None if raw is None else decode_finding(raw)
+        return self.passed.find(key) if raw is None else decode_finding(raw)
 
     def result(self, key: str) -> Result | None:
         raw = _read(self.directory / (key + RESULT))
-        return None if raw is None else decode_result(raw)
+        if raw is not None:
+            return decode_result(raw)
+        is_passed = self.passed.find(key) is not None and not (self.directory / (key + FOUND)).exists()
+        return passed.RESULT if is_passed else None
 
 
 def watch_id(directory: str) -> str:

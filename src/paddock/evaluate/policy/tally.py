@@ -56,6 +56,8 @@ class Tally:
         names: Iterable[str] | None = BELL.news(self._ear)
         if names is None or not self._all_read:
             names = self._changed_files()
+        if not self._all_read:
+            self._add_passed()
         self._all_read = True
         touched = dict.fromkeys(name.partition(".")[0] for name in names if self._read(name))
         return [self._known[key] for key in touched if key in self._known]
@@ -68,6 +70,12 @@ class Tally:
         self._known[finding.key] = Known(finding, standing, group)
         self._groups.setdefault(group, []).append(finding.key)
         self._contents.setdefault(finding.fingerprint, []).append(finding.key)
+
+    def _add_passed(self) -> None:
+        """What was there before counts as what was passed over later does."""
+        for key, finding in self._ledger.passed.read().items():
+            self.add(finding)
+            self._known[key].result = self._ledger.result(key)
 
     def get(self, key: str) -> Known | None:
         return self._known.get(key)

@@ -15,7 +15,7 @@ from paddock.evaluate.evaluators import calling
 from paddock.evaluate.evaluators.evaluator import Evaluator
 from paddock.evaluate.formats.judgement import LONG_QUIET
 from paddock.evaluate.ledger.book import Ledger
-from paddock.evaluate.ledger.entry import BEFORE, MISSED, Finding, Result
+from paddock.evaluate.ledger.entry import MISSED, Finding, Result
 from paddock.evaluate.origin.look import Look
 from paddock.evaluate.origin.place import is_url, open_origin
 from paddock.evaluate.origin.scan import Scan
@@ -203,27 +203,38 @@ class Watching:
     def _begin(self, found: Scan) -> None:
         """The first watch of this directory with an evaluator: what is there already is passed over, unless it is
         asked for."""
-        passing = [one for one in self.options.evaluators if one.name in self._new.difference(self.late)]
-        wanted = self.options.existing or not passing
-        looks = [] if wanted else [self._origin.look(path) for path in sorted(found.paths)]
-        there = sorted(filter(None, looks), key=lambda here: here.newest)
-        if not all(self.completeness.judge(here).complete for here in there):
-            self.completeness.wait()  # a command may have yet to say so
-        findings: dict[str, Finding] = {}
-        for here in there:
-            if self.completeness.judge(here).complete:
-                content = fingerprint(here)
-                for evaluator in passing:
-                    finding = self._entering.finding(here, evaluator, content)
-                    findings.setdefault(finding.key, finding)
-        new = [finding for key, finding in findings.items() if key not in self._keys]
-        self.ledger.skip_all(new, BEFORE)
-        self._keys |= findings.keys()
+        new = [one for one in self.options.evaluators if one.name in self._new.difference(self.late)]
+        passing = [] if self.options.existing else new
+        whole = [(here, fingerprint(here)) for here in self._whole(found)] if passing else []
+        keys: dict[str, set[str]] = {}  # by path
+        for evaluator in passing:
+            unknown: dict[str, Finding] = {}
+            for here, content in whole:
+                finding = self._entering.finding(here, evaluator, content)
+                keys.setdefault(here.path, set()).add(finding.key)
+                if finding.key not in self._keys:
+                    unknown.setdefault(finding.key, finding)
+            if unknown:
+                self.ledger.passed.put(evaluator.name, list(unknown.values()))
+        self._keys |= self.ledger.passed.read().keys()
+        for here, _ in whole if len(passing) == len(self.options.evaluators) else ():
+            if keys[here.path] <= self._keys:
+                self._settled.add(here)
         for evaluator in self.options.evaluators:
             if evaluator.name in self._new:
                 calling.remember(self.ledger, evaluator)
         (self.ledger.path / "begun").touch()
         self._new = set()
+
+    def _whole(self, found: Scan) -> list[Look]:
+        """What is there and complete, the oldest first."""
+        looks = (self._origin.look(path) for path in found.paths)
+        there = sorted((here for here in looks if here is not None), key=lambda here: (here.newest, here.path))
+        whole = [here for here in there if self.completeness.judge(here).complete]
+        if len(whole) == len(there):
+            return whole
+        self.completeness.wait()  # a command may have yet to say so
+        return [here for here in there if self.completeness.judge(here).complete]
 
     def _consider(self, path: str, now: float, moved: bool) -> Look | None:
         """What is there, if it is complete and new."""

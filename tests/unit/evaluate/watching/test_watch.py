@@ -15,10 +15,12 @@ import msgspec
 
 from paddock.evaluate.completeness.rule import Rule
 from paddock.evaluate.evaluators.evaluator import Evaluator
+from paddock.evaluate.ledger.account import Account, Tasks
 from paddock.evaluate.ledger.book import FOUND, SUBMITTED, key_of
-from paddock.evaluate.ledger.entry import MISSED, SKIPPED, Result
+from paddock.evaluate.ledger.entry import DONE, MISSED, SKIPPED, Result
 from paddock.evaluate.origin.scan import DEFAULT_PATTERN, compile_pattern
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
+from paddock.evaluate.watching.again import again
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.queue.directory import DirectoryQueue, find_queue
@@ -78,8 +80,8 @@ def test_what_was_there_before_is_passed_over_unless_it_is_asked_for(
     watching = watcher(home, queue, out)
     rounds(watching)
     assert tasks(queue) == []
-    (name,) = [name for name in watching.ledger.names() if name.endswith(".result")]
-    result = watching.ledger.result(name.removesuffix(".result"))
+    (key,) = watching.ledger.known()[0]
+    result = watching.ledger.result(key)
     assert result is not None and result.state == SKIPPED
     save(tmp_path / "other" / "step=2.pt")
     rounds(watcher(home, queue, tmp_path / "other", existing=True))
@@ -97,9 +99,49 @@ def test_what_was_there_before_is_passed_over_too_where_a_command_says_what_is_c
     watching = watcher(home, queue, out, complete=Rule(command="case {path} in *step*) ;; *) false ;; esac"))
     rounds(watching)
     assert tasks(queue) == []
-    (name,) = [name for name in watching.ledger.names() if name.endswith(".json")]
-    found = watching.ledger.finding(name.removesuffix(".json"))
+    (key,) = watching.ledger.known()[0]
+    found = watching.ledger.finding(key)
     assert found is not None and found.path == str(out / "step=1.pt")
+
+
+def test_however_many_were_there_before_they_are_one_file(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    for number in range(120):
+        save(out / f"step={number}.pt")
+    watching = watcher(home, queue, out, "acc", "loss")
+    rounds(watching)
+    assert len(watching.ledger.known()[0]) == 240 and watching.ledger.names() == set()
+    assert len(list((watching.ledger.path / "before").iterdir())) == 2
+    again = watcher(home, queue, out, "acc", "loss")
+    rounds(again)
+    assert {one.state for one in Account(again.ledger).read(Tasks({}, True))} == {SKIPPED}
+    assert tasks(queue) == []
+
+
+def test_what_came_after_the_first_watch_began_is_evaluated_although_another_begins_with_it_there(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    """As two that are started at once: the other one lists the directory a moment later."""
+    save(out / "step=1.pt")
+    first, second = watcher(home, queue, out), watcher(home, queue, out)
+    first.look()
+    save(out / "step=2.pt")
+    rounds(second, 3)
+    rounds(first, 3)
+    assert tasks(queue) == ["acc step=2.pt"]
+
+
+def test_one_that_was_passed_over_and_is_wanted_has_the_result_of_its_evaluation(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    save(out / "step=1.pt"), save(out / "step=2.pt")
+    watching = watcher(home, queue, out)
+    rounds(watching)
+    wanted = next(one for one in watching.ledger.passed.read().values() if one.step == 1)
+    assert again(watching, wanted)
+    assert watching.ledger.result(wanted.key) is None
+    watching.ledger.put_result(wanted.key, Result(state=DONE, values={"acc": 0.5}))
+    states = {one.finding.step: one.state for one in Account(watching.ledger).read(Tasks({}, True))}
+    assert states == {1: DONE, 2: SKIPPED}
 
 
 def test_more_than_a_process_may_open_are_entered(home: Home, queue: DirectoryQueue, out: Path) -> None:
