@@ -53,11 +53,15 @@ def long(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--all-faults"))
 
 
+def is_foreign(name: str) -> bool:
+    """Whether a variable of the environment could change what is tested."""
+    return name.startswith(_FOREIGN) or name in _RANKS
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(os.environ):
-        if name.startswith(_FOREIGN) or name in _RANKS:
-            monkeypatch.delenv(name)
+    for name in filter(is_foreign, list(os.environ)):
+        monkeypatch.delenv(name)
     monkeypatch.setenv("PADDOCK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PADDOCK_CACHE", str(tmp_path / "cache"))
 

@@ -65,13 +65,17 @@ class Program:
         return Result(process.returncode, out, err)
 
 
-@pytest.fixture
-def program(home: Home, tmp_path: Path) -> Program:
-    cwd = tmp_path / "cwd"
+def new_program(home: Path, place: Path) -> Program:
+    cwd = place / "cwd"
     cwd.mkdir()
     path = f"{SOURCE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}".rstrip(os.pathsep)
-    environment = {**os.environ, "PYTHONPATH": path, "PADDOCK_HOME": str(home.path), "COLUMNS": "100"}
-    return Program(home.path, cwd, environment)
+    environment = {**os.environ, "PYTHONPATH": path, "PADDOCK_HOME": str(home), "COLUMNS": "100"}
+    return Program(home, cwd, environment | {"PADDOCK_CACHE": str(place / "cache")})
+
+
+@pytest.fixture
+def program(home: Home, tmp_path: Path) -> Program:
+    return new_program(home.path, tmp_path)
 
 
 def write_run(

@@ -23,6 +23,10 @@ def bad(path):
 
 def two(path, other):
     pass
+
+def sends(path):
+    import paddock
+    paddock.submit("echo", path, queue="cluster")
 """
 
 
@@ -89,9 +93,12 @@ with paddock.init(name="t", config={"out": "out"}) as run:
 
 def test_a_trainer_without_paddock_gets_a_run_for_its_scores(program: Any, place: Path) -> None:
     save(place / "step=100.pt", 1)
-    evaluate(program, place, "--evaluator", "metrics.py:acc")
+    evaluate(program, place, "--evaluator", "metrics.py:acc", "--evaluator", "metrics.py:sends")
     (run,) = program("ls", "job_type=train", "--json").json["runs"]
     assert (run["name"], run["metrics"]["eval/acc/acc"]["last"]) == ("out", 0.1)
+    # An evaluator may have it evaluated elsewhere, by whatever works there.
+    (task,) = program.home.glob("queues/cluster/queued/*")
+    assert f"{place}/step=100.pt" in task.read_text()
 
 
 def test_a_command_evaluates_and_its_results_are_read(program: Any, place: Path) -> None:

@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from paddock.record.process import start_ticks
-from tests.acceptance.watched import QUICK, alive, evaluations, prepare, save, until_states, watching
+from tests.acceptance.watched import QUICK, alive, evaluations, is_watched, prepare, save, until_states, watching
 from tests.waiting import until
 
 
 @pytest.fixture
 def out(program: Any) -> Iterator[Path]:
     yield prepare(program)
-    program("shutdown", "--yes", "--force")
+    if is_watched(program):
+        program("shutdown", "--yes", "--force")
 
 
 def has_ended(pid: int) -> bool:

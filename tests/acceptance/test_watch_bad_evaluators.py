@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.acceptance.conftest import new_program
+from tests.conftest import is_foreign
 
 EVALUATORS = """
 import os, sys, time
@@ -57,12 +57,17 @@ def flaky(path):
 def hangs(path):
     time.sleep(600)
 
+def two(path, labels):
+    return 1
+
 no_function = 3
 """
 
 
-@pytest.fixture
-def evaluate(program: Any) -> Any:
+SPECS = ("raises", "exits", "dies", "garbage", "nan", "scalars", "text", "nothing")
+
+
+def prepare(program: Any) -> None:
     (program.cwd / "metrics.py").write_text(EVALUATORS)
     (program.cwd / "broken.py").write_text("import no_such_library\n\ndef acc(path): pass\n")
     (program.cwd / "wrong.py").write_text("def acc(path:\n")
@@ -70,18 +75,33 @@ def evaluate(program: Any) -> Any:
     with zipfile.ZipFile(program.cwd / "out" / "step=5.pt", "w") as file:
         file.writestr("data", "weights")
 
-    def act(name: str, *options: str) -> dict[str, Any]:
-        """What the ledger says of it in the end."""
-        look = ("watch", "out", "--once", "--eval-existing", "--quiet-time", "0s")
-        found = program(*look, "--evaluator", f"metrics.py:{name}", *options)
-        assert found.code == 0, found.err
-        found = program("worker", "evaluation", "--no-persist")
-        assert found.code == 0, found.err
-        (shown,) = program("watch", "show", "out", "--json").json["evaluations"]
-        assert not (Path(program.cwd) / "out" / ".paddock-pins").exists() or shown["state"] == "failed"
-        return shown
 
-    return act
+class Evaluated:
+    """One checkpoint after all of them: what `watch show` says of each, and the runs."""
+
+    def __init__(self, program: Any) -> None:
+        self.program = program
+        look = ("watch", "out", "--once", "--eval-existing", "--quiet-time", "0s")
+        for names, *options in ((SPECS,), (("hangs",), "--timeout", "3s"), (("flaky",), "--retries", "2")):
+            found = program(*look, *(f"--evaluator=metrics.py:{name}" for name in names), *options)
+            assert found.code == 0, found.err
+        found = program("worker", "evaluation", "--no-persist", "--slots", "4")
+        assert found.code == 0, found.err
+        shown = program("watch", "show", "out", "--json").json["evaluations"]
+        self.shown = {one["evaluator"]: one for one in shown}
+        runs = program("ls", "--json").json["runs"]
+        self.training = next(run for run in runs if run["job_type"] == "train")
+        self.runs = {run["config"]["evaluator"]: run for run in runs if run["job_type"] == "eval"}
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+    place = tmp_path_factory.mktemp("evaluated")
+    program = new_program(place / "home", place)
+    program.environment = {name: value for name, value in program.environment.items() if not is_foreign(name)}
+    program.environment |= {"PADDOCK_HOME": str(program.home), "PADDOCK_CACHE": str(place / "cache")}
+    prepare(program)
+    return Evaluated(program)
 
 
 @pytest.mark.parametrize(
@@ -91,61 +111,66 @@ def evaluate(program: Any) -> Any:
         ("wrong.py:acc", "SyntaxError"),
         ("metrics.py:no_function", "no function"),
         ("metrics.py", "names no function"),
+        ("nowhere.py:acc", "nowhere.py"),
+        ("metrics.py:two", "two"),
     ],
 )
-def test_what_cannot_be_loaded_is_said_at_the_start(program: Any, evaluate: Any, spec: str, says: str) -> None:
+def test_what_cannot_be_loaded_is_said_at_the_start(program: Any, spec: str, says: str) -> None:
+    prepare(program)
     found = program("watch", "out", "--once", "--evaluator", spec)
     assert (found.code, says in found.err) == (2, True), found.err
+    assert "Traceback" not in found.err
     assert not list(program.home.glob("watches/*/ledger/*.json"))
 
 
-def test_one_that_raises_is_recorded_with_its_traceback_and_not_tried_again(program: Any, evaluate: Any) -> None:
-    shown = evaluate("raises")
+def test_one_that_raises_is_recorded_with_its_traceback_and_not_tried_again(evaluated: Evaluated) -> None:
+    shown, run = evaluated.shown["raises"], evaluated.runs["raises"]
     assert (shown["state"], shown["reason"]) == ("failed", "ValueError: no such class")
-    (run,) = program("ls", "job_type=eval", "--json").json["runs"]
-    assert run["state"] == "failed"
-    out = program("logs", run["id"]).out
+    assert (run["state"], run["attempts"]) == ("failed", 1)
+    out = evaluated.program("logs", run["id"]).out
     assert "Traceback" in out and "metrics.py" in out
-    assert len(json.loads(program("status", "-Q", "evaluation", "--json").out)["queues"]) == 1
 
 
 @pytest.mark.parametrize("name", ["exits", "dies"])
-def test_one_that_ends_its_process_has_failed(program: Any, evaluate: Any, name: str) -> None:
-    assert evaluate(name)["state"] == "failed"
+def test_one_that_ends_its_process_has_failed(evaluated: Evaluated, name: str) -> None:
+    assert evaluated.shown[name]["state"] == "failed"
 
 
-def test_one_that_hangs_is_ended_after_its_time(program: Any, evaluate: Any) -> None:
-    shown = evaluate("hangs", "--timeout", "3s")
+def test_one_that_hangs_is_ended_after_its_time(evaluated: Evaluated) -> None:
+    shown = evaluated.shown["hangs"]
     assert shown["state"] == "failed" and "timed out" in shown["reason"]
 
 
-def test_one_that_fails_is_tried_again_only_as_told(program: Any, evaluate: Any) -> None:
-    shown = evaluate("flaky", "--retries", "2")
-    assert (shown["state"], (program.cwd / "tries").read_text()) == ("done", "xxx")
+def test_one_that_fails_is_tried_again_only_as_told(evaluated: Evaluated) -> None:
+    shown = evaluated.shown["flaky"]
+    assert (shown["state"], (evaluated.program.cwd / "tries").read_text()) == ("done", "xxx")
     assert shown["values"] == {"score": 7}
 
 
-def test_garbage_in_its_output_does_no_harm(program: Any, evaluate: Any) -> None:
-    shown = evaluate("garbage")
+def test_garbage_in_its_output_does_no_harm(evaluated: Evaluated) -> None:
+    shown = evaluated.shown["garbage"]
     assert (shown["state"], shown["values"]) == ("done", {"score": 1})
 
 
-def test_nan_is_a_value(program: Any, evaluate: Any) -> None:
-    evaluate("nan")
-    (run,) = program("ls", "job_type=train", "--json").json["runs"]
-    assert set(run["metrics"]) == {"eval/nan/acc", "eval/nan/loss"}
-    (path,) = program.home.glob("watches/*/ledger/*.result")
-    assert path.exists() and program("watch", "show", "out").code == 0
+def test_nan_is_a_value(evaluated: Evaluated) -> None:
+    assert {"eval/nan/acc", "eval/nan/loss"} <= set(evaluated.training["metrics"])
+    assert evaluated.shown["nan"]["state"] == "done"
+    shown = evaluated.program("watch", "show", "out")
+    assert shown.code == 0 and "nan" in shown.out
 
 
-def test_scalars_of_libraries_are_numbers_and_the_rest_is_kept_beside_them(program: Any, evaluate: Any) -> None:
-    assert evaluate("scalars")["values"] == {"acc": 0.5, "deep/n": 3}
-    (run,) = program("ls", "job_type=eval", "--json").json["runs"]
-    assert run["summary"]["note"] == "text"
+def test_scalars_of_libraries_are_numbers_and_the_rest_is_kept_beside_them(evaluated: Evaluated) -> None:
+    assert evaluated.shown["scalars"]["values"] == {"acc": 0.5, "deep/n": 3}
+    assert evaluated.runs["scalars"]["summary"]["note"] == "text"
 
 
 @pytest.mark.parametrize("name", ["text", "nothing"])
-def test_what_is_no_number_is_no_score(program: Any, evaluate: Any, name: str) -> None:
-    shown = evaluate(name)
-    assert (shown["state"], shown["values"]) == ("done", {})
-    assert math.isfinite(shown["step"])
+def test_what_is_no_number_is_no_score(evaluated: Evaluated, name: str) -> None:
+    shown = evaluated.shown[name]
+    assert (shown["state"], shown["values"], shown["step"]) == ("done", {}, 5)
+
+
+def test_no_pin_is_left_but_of_those_that_failed(evaluated: Evaluated) -> None:
+    failed = [one for one in evaluated.shown.values() if one["state"] == "failed"]
+    pins = evaluated.program.cwd / "out" / ".paddock-pins"
+    assert len(list(pins.iterdir())) <= len(failed) == 4

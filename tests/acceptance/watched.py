@@ -9,6 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from paddock.errors import NotFound
+from paddock.evaluate.ledger.account import Account, tasks
+from paddock.evaluate.ledger.watcher import watchers
+from paddock.evaluate.ledger.watches import find, watches
+from paddock.queue.roster import ALIVE
+from paddock.record.layout import Home
 from tests.waiting import until
 
 EVALUATOR = """
@@ -73,11 +79,24 @@ def evaluations(program: Any, where: str = "out") -> list[dict[str, Any]]:
 
 
 def until_states(program: Any, *states: str, where: str = "out") -> list[dict[str, Any]]:
-    def look() -> list[dict[str, Any]]:
-        found = evaluations(program, where)
-        return found if sorted(one["state"] for one in found) == sorted(states) else []
+    """Waits by reading the ledger here, and asks the program once it is so: to start one for each look takes longer
+    than the rest of a test."""
+    until(lambda: _states(program, where) == sorted(states), pause=0.02)
+    found = evaluations(program, where)
+    assert sorted(one["state"] for one in found) == sorted(states)
+    return found
 
-    return until(look, pause=0.1)
+
+def _states(program: Any, where: str) -> list[str]:
+    try:
+        watch = find(watches(Home(program.home)), str(program.cwd / where))
+    except NotFound:
+        return []
+    return sorted(one.state for one in Account(watch.ledger).read(tasks(watch.queues)))
+
+
+def is_watched(program: Any) -> bool:
+    return any(seen.state == ALIVE for seen in watchers(Home(program.home)))
 
 
 def alive(program: Any) -> list[dict[str, Any]]:

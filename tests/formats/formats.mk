@@ -10,4 +10,4 @@ $(FORMATS)/.ready: tests/formats/requirements.txt pyproject.toml
 	touch $@
 
 test-formats: $(FORMATS)/.ready  ## what torch, transformers, lightning, accelerate, orbax and deepspeed write is watched
-	$(FORMATS)/bin/python -m pytest -W default tests/formats
+	$(FORMATS)/bin/python -m pytest -W default --durations=0 tests/formats

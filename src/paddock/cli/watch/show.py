@@ -95,7 +95,8 @@ def _about(found: Stands) -> list[tuple[str, Cell]]:
         about.append(("watched", ("no", "dim")))
     left = found.counts["pending"]
     if left and not watch.is_watched:
-        queues = ", ".join(map(near, watch.queues))
+        ours = str(watch.ledger.path.parents[1] / "queues")  # known by their names
+        queues = ", ".join(os.path.basename(q) if os.path.dirname(q) == ours else near(q) for q in watch.queues)
         about.append(("", f"{many(left, 'evaluation')} left in the queue {queues}"))
     return about
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from paddock.evaluate.formats.judgement import Judgement
-from paddock.evaluate.origin.look import Look
+from paddock.evaluate.origin.look import Entry, Look
 
 Mark = tuple[tuple[str, int, int, int], ...]
 
@@ -89,6 +89,10 @@ class Settled:
             self._marks[here.path] = mark
             return True
         return False
+
+    def has_file(self, path: str, entry: Entry | None) -> bool:
+        """The same of a file, for whoever has looked at it alone."""
+        return entry is not None and self._marks.get(path) == (("", *entry),)
 
     def keep(self, paths: Collection[str]) -> None:
         """Forget what is gone, once that is much."""

@@ -95,12 +95,17 @@ def metrics_of(found: Any) -> dict[str, Any]:
 
 
 def _tasks(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """lm-eval writes {task: {"acc,none": 0.5, "acc_stderr,none": 0.01, "alias": ...}}, lighteval the same without the
-    filter's name."""
+    """lm-eval writes {task: {"acc,none": 0.5, "acc_stderr,none": 0.01, "sample_len": 6, ...}}, lighteval the same
+    without the filter's name. Where there are filters, what has none is no metric."""
     for task, metrics in results.items():
-        for name, value in metrics.items() if isinstance(metrics, Mapping) else ():
+        if not isinstance(metrics, Mapping):
+            continue
+        is_filtered = any("," in name for name in metrics)
+        for name, value in metrics.items():
+            metric, comma, filtered = name.partition(",")
+            if is_filtered and not comma:
+                continue
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                metric, _, filtered = name.partition(",")
                 yield f"{task}/{metric}" + (f"/{filtered}" if filtered not in ("", "none") else ""), value
 
 

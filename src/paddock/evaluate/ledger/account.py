@@ -66,7 +66,6 @@ class Account:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._findings: dict[str, Finding] = {}
-        self._passed: tuple[int, dict[str, Finding]] = (-1, {})  # when, and what was there before
         self._results: dict[str, tuple[int, Result]] = {}
 
     def read(self, where: Tasks) -> list[Evaluation]:
@@ -94,14 +93,9 @@ class Account:
             judge(finding, self._results.get(key, (0, None))[1], where, key in submitted, key in withdrawn)
             for key, finding in self._findings.items()
         ]
-        found += [Evaluation(one, SKIPPED, BEFORE) for key, one in self._before().items() if key not in self._findings]
+        before = self._ledger.passed.read().items()
+        found += [Evaluation(one, SKIPPED, BEFORE) for key, one in before if key not in self._findings]
         return sorted(found, key=lambda one: (one.finding.found, one.finding.path, one.finding.evaluator))
-
-    def _before(self) -> dict[str, Finding]:
-        stamp = self._ledger.passed.stamp
-        if stamp != self._passed[0]:
-            self._passed = (stamp, self._ledger.passed.read())
-        return self._passed[1]
 
 
 def judge(

@@ -42,14 +42,6 @@ class Passed:
     def find(self, key: str) -> Finding | None:
         return self.read().get(key)
 
-    @property
-    def stamp(self) -> int:
-        """Another one when something has changed."""
-        try:
-            return os.stat(self._directory).st_mtime_ns
-        except OSError:
-            return 0
-
     def forget(self, evaluators: Collection[str]) -> None:
         """It is wanted after all."""
         for evaluator in evaluators:

@@ -99,6 +99,15 @@ def look(path: str) -> Look | None:
     return Look(path, True, files)
 
 
+def entry_at(path: str) -> Entry | None:
+    """Of a file alone, which costs a fraction of a look."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return None
+    return entry_of(about) if stat.S_ISREG(about.st_mode) else None
+
+
 def entry_of(about: os.stat_result) -> Entry:
     return Entry(about.st_size, about.st_mtime_ns, about.st_ino)
 

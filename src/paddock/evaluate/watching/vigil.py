@@ -63,18 +63,19 @@ class Vigil:
     def _turn(self) -> None:
         for post, changes in self._wakes.read().items():
             post.hear(changes)
-        end = time.monotonic() + SLICE_SECONDS
+        now = time.monotonic()
+        end = now + SLICE_SECONDS
         for post in self._posts:
-            if post.due <= time.monotonic():
+            if post.due <= now:
                 post.look()
-            if time.monotonic() >= end:
-                break
+                if time.monotonic() >= end:
+                    break
         for post in self._posts:
             post.attend()
 
     def _wait(self) -> None:
         poller = select.poll()
-        for fd in (self._wakes.fd, *(post.results for post in self._posts)):
+        for fd in {self._wakes.fd, *(post.results for post in self._posts)}:
             if fd >= 0:
                 poller.register(fd, select.POLLIN)
         pause = min(post.due for post in self._posts) - time.monotonic()
@@ -88,23 +89,15 @@ class _Post:
     def __init__(self, watching: Watched, interval: float, wakes: Wakes[_Post]) -> None:
         self._watching, self._interval, self._wakes = watching, interval, wakes
         self._local = not is_url(watching.directory) and is_local(Path(watching.directory))
+        self.results = watching.results
+        self.attend = watching.attend
         self._everything = 0.0  # when to look at everything again
         self._rested = 0.0  # when something that was seen will have rested
-
-    @property
-    def due(self) -> float:
-        return min(self._everything, self._rested)
-
-    @property
-    def results(self) -> int:
-        return self._watching.results
+        self.due = 0.0  # the earlier of both; asked for so often that it is not computed then
 
     @property
     def over(self) -> str:
         return self._watching.over
-
-    def attend(self) -> None:
-        self._watching.attend()
 
     def hear(self, changes: Sequence[Change] | None) -> None:
         """Look where something happened; None: that may be anywhere."""
@@ -123,6 +116,7 @@ class _Post:
             return
         told = self._look(None, set(), None)
         self._everything = time.monotonic() + (max(self._interval, SAFE_SECONDS) if told else self._interval)
+        self.due = min(self._everything, self._rested)
 
     def _look(self, changed: set[str] | None, moved: set[str], named: set[str] | None) -> bool:
         """Whether the kernel tells what happens from now on."""
@@ -136,4 +130,5 @@ class _Post:
         if not told and self._local:
             self._everything = min(self._everything, time.monotonic() + self._interval)
         self._rested = float("inf") if due is None else time.monotonic() + due
+        self.due = min(self._everything, self._rested)
         return told

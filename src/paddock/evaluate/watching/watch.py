@@ -16,7 +16,7 @@ from paddock.evaluate.evaluators.evaluator import Evaluator
 from paddock.evaluate.formats.judgement import LONG_QUIET
 from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import MISSED, Finding, Result
-from paddock.evaluate.origin.look import Look
+from paddock.evaluate.origin.look import Look, entry_at
 from paddock.evaluate.origin.place import is_url, open_origin
 from paddock.evaluate.origin.scan import Scan
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
@@ -121,7 +121,8 @@ class Watching:
         if self._new and found.sure:
             self._begin(found)
         self._note_gone(found)
-        paths = sorted(self._touched | (self._candidates.keys() & found.paths))
+        touched = {path for path in self._touched if not self._settled.has_file(path, entry_at(path))}
+        paths = sorted(touched | (self._candidates.keys() & found.paths))
         ready = [here for path in paths if (here := self._consider(path, now, path in moved))]
         self._touched = set()
         ready.sort(key=lambda here: here.newest)  # those without a step are numbered in this order
@@ -215,7 +216,7 @@ class Watching:
                 if finding.key not in self._keys:
                     unknown.setdefault(finding.key, finding)
             if unknown:
-                self.ledger.passed.put(evaluator.name, list(unknown.values()))
+                self.ledger.pass_over(evaluator.name, list(unknown.values()))
         self._keys |= self.ledger.passed.read().keys()
         for here, _ in whole if len(passing) == len(self.options.evaluators) else ():
             if keys[here.path] <= self._keys:

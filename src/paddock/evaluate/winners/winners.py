@@ -119,7 +119,7 @@ class Winners:
         about: dict[str, object] = {name: wire.text(word) for name, word in words.items()}
         about |= {"key": top.at.key, "goal": goal, "series": wire.text(series), "t": round(time.time(), 6)}
         if crown.put(self._directory, top.at.key, about):
-            self._say(f"best {top.at.path}: {words['metric']} = {words['value']}")
+            self._say(f"best {words['metric']} = {words['value']}: {top.at.path}")
             self._mark(run, top, words)
         if self._rules.keep_best and not self._rules.dry_run:
             known = {one.finding.path for one in self._tally.of_series(series)}

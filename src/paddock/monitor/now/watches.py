@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,18 +26,18 @@ class _Watched:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self._account = Account(watch.ledger)
-        self._stamp, self._looked = (-1, -1), -1e9
+        self._time, self._looked = -1, -1e9
         self._shown: picture.Watch | None = None
 
     def look(self, where: Callable[[], Tasks]) -> picture.Watch:
         try:
-            stamp = self.watch.ledger.stamp
+            mtime = os.stat(self.watch.ledger.directory).st_mtime_ns
         except OSError:
-            stamp = (-1, 0)
+            mtime = -1
         clock, shown = time.monotonic(), self._shown
         moves = shown is None or bool(shown.counts.get(PENDING) or shown.counts.get(RUNNING))
-        if shown is None or stamp != self._stamp or (moves and clock - self._looked > _SECONDS):
-            self._stamp, self._looked = stamp, clock
+        if shown is None or mtime != self._time or (moves and clock - self._looked > _SECONDS):
+            self._time, self._looked = mtime, clock
             shown = self._shown = _shown(self.watch, self._account.read(where()))
         if shown.watched != self.watch.is_watched:
             shown = self._shown = _changed(shown, watched=self.watch.is_watched)

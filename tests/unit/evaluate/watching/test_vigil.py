@@ -33,11 +33,16 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def vigil(home: Home, out: Path, said: list[str]) -> Vigil:
+def watching(home: Home, out: Path, said: list[str]) -> Watching:
     queue = find_queue("evaluation", home)
     queue.prepare()
-    options = Options(compile_pattern(DEFAULT_PATTERN), (Evaluator("acc", {"function": "m.acc"}),))
-    return Vigil([Watching(home, str(out), queue, options, lambda path: "train", said.append)], 3600.0)
+    options = Options(compile_pattern(DEFAULT_PATTERN), (Evaluator("acc", {"function": "m.acc"}),), quiet=0.0)
+    return Watching(home, str(out), queue, options, lambda path: "train", said.append)
+
+
+@pytest.fixture
+def vigil(watching: Watching) -> Vigil:
+    return Vigil([watching], 3600.0)
 
 
 def keep(vigil: Vigil, done: object) -> None:
@@ -74,3 +79,16 @@ def test_events_that_the_kernel_had_to_drop_lose_nothing(vigil: Vigil, out: Path
     assert len(said) == 1
     save(out / "deep" / "step=2.pt")  # and afterwards they tell again
     keep(vigil, lambda: len(said) == 2)
+
+
+def test_on_a_disk_of_the_network_listings_find_what_nobody_tells_of(
+    watching: Watching, out: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddock.evaluate.watching.vigil.is_local", lambda path: False)
+    vigil = Vigil([watching], 0.05)
+    vigil.keep(_once())  # type: ignore[arg-type]
+    (out / "new" / "er").mkdir(parents=True)
+    save(out / "step=1.pt")
+    save(out / "new" / "er" / "step=2.pt")
+    keep(vigil, lambda: len(said) == 2)
+    assert not any(vigil._wakes.watched(post) for post in vigil._posts)

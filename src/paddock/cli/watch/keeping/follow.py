@@ -4,6 +4,7 @@ watching."""
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -50,12 +51,15 @@ class Row:
     last: Evaluation | None = None
     waited: float | None = None  # seconds from found to called, of the evaluation that was called last
     changed: float = 0.0  # when something last happened here
-    stamp: tuple[int, int] = (-1, -1)  # of the ledger
+    time: int = -1  # of the ledger's directory
+
+    def __post_init__(self) -> None:
+        self._where = str(self.ledger.directory)
 
     def may_have_changed(self) -> bool:
-        """So it is while something waits or runs, and when the ledger has changed."""
-        before, self.stamp = self.stamp, self.ledger.stamp
-        return self.stamp != before or bool(self.counts.get(PENDING) or self.counts.get(RUNNING))
+        """So it is while something waits or runs, and when the ledger's directory has changed."""
+        before, self.time = self.time, os.stat(self._where).st_mtime_ns
+        return self.time != before or bool(self.counts.get(PENDING) or self.counts.get(RUNNING))
 
     def look(self, where: Tasks) -> list[Evaluation]:
         """Those that have come to another state since the last look."""
