@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from paddock import wire
+from paddock.evaluate.evaluators import inspectlog
 
-_LOG = ".eval"  # of inspect, unless it is told to write JSON
 _STATS = "stats.json"  # of each run of HELM
 _MOST_BYTES = 256 << 20
 _HELM, _INSPECT, _TASKS, _PLAIN = "helm", "inspect", "tasks", "plain"  # what a file looks like
@@ -66,20 +66,20 @@ def _kind(found: Any) -> str:
 def _files(out: Path) -> list[Path]:
     if out.is_file():
         return [out]
-    found = [p for p in out.rglob("*") if p.suffix in (".json", _LOG) and p.is_file()]
+    found = [p for p in out.rglob("*") if p.suffix in (".json", inspectlog.ENDING) and p.is_file()]
     # Results before samples and configs, the newest first.
     return sorted(
-        (p for p in found if p.stat().st_size <= _MOST_BYTES or p.suffix == _LOG),
-        key=lambda p: ("result" not in p.name and p.name != _STATS and p.suffix != _LOG, -p.stat().st_mtime_ns),
+        (p for p in found if p.stat().st_size <= _MOST_BYTES or p.suffix == inspectlog.ENDING),
+        key=lambda p: (not _is_result(p), -p.stat().st_mtime_ns),
     )
 
 
+def _is_result(path: Path) -> bool:
+    return "result" in path.name or path.name == _STATS or path.suffix == inspectlog.ENDING
+
+
 def _content(path: Path) -> bytes:
-    """Of inspect's log, which is an archive, the part that has no samples."""
-    if path.suffix != _LOG:
-        return path.read_bytes()
-    with zipfile.ZipFile(path) as log:
-        return log.read("header.json")
+    return inspectlog.header(path) if path.suffix == inspectlog.ENDING else path.read_bytes()
 
 
 def metrics_of(found: Any) -> dict[str, Any]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
+from paddock.errors import UsageError
 from paddock.evaluate.evaluators.results import metrics_of, read
 from paddock.evaluate.evaluators.values import values_of
 
@@ -40,6 +44,43 @@ def test_helm() -> None:
         {"name": {"name": "exact_match", "split": "test", "perturbation": {"name": "typos"}}, "mean": 0.1},
     ]
     assert metrics_of(stats) == {"test/exact_match": 0.5}
+
+
+WRITTEN = Path(__file__).parent / "written"  # by the programs themselves, of tasks and models that say nothing
+
+
+def test_what_lm_eval_really_writes() -> None:
+    """0.4.13: `lm_eval --model dummy --tasks toy_capitals,toy_sums --output_path ...`, with two filters on the sums."""
+    assert read(WRITTEN / "lm_eval") == {
+        "toy_capitals/acc": 0.3333333333333333,
+        "toy_capitals/acc_stderr": 0.210818510677892,
+        "toy_capitals/acc_norm": 0.3333333333333333,
+        "toy_capitals/acc_norm_stderr": 0.210818510677892,
+        "toy_sums/exact_match/strict": 0.0,
+        "toy_sums/exact_match_stderr/strict": 0.0,
+        "toy_sums/exact_match/flexible": 0.0,
+        "toy_sums/exact_match_stderr/flexible": 0.0,
+    }
+
+
+def test_what_inspect_really_writes() -> None:
+    """0.3.285: `inspect eval sums.py --log-dir ...` with two tasks, whose logs are compressed with zstd."""
+    assert read(WRITTEN / "inspect") == {
+        "sums/match/accuracy": 0.75,
+        "sums/match/stderr": 0.25,
+        "sums/includes/accuracy": 0.75,
+        "sums/includes/stderr": 0.25,
+        "doubles/match/accuracy": 0.75,
+        "doubles/match/stderr": 0.25,
+    }
+
+
+def test_without_a_library_for_it_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(UsageError, match="zstd") as raised:
+        read(WRITTEN / "inspect")
+    assert "--log-format json" in (raised.value.hint or "")
 
 
 def write(path: Path, content: object, age: int) -> None:
