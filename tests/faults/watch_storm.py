@@ -116,13 +116,14 @@ class Storm:
             path = self.out / ("last.pt" if way < 0.01 else f"step={number}.pt")
             if way < 0.01 and path.exists():
                 # Written over while it is evaluated it would be evaluated twice: who knows what was read?
-                until(lambda path=path: self._is_evaluated(path) and os.stat(path).st_nlink == 1)  # type: ignore[misc]
+                # On a busy machine hundreds wait before it.
+                until(lambda path=path: self._is_evaluated(path) and os.stat(path).st_nlink == 1, 3600)  # type: ignore[misc]
             save(path, f"checkpoint {number}", in_place=way > 0.9)
             if way >= 0.01:
                 names.append(path)
             while keep and len(names) > keep:
                 old = names.popleft()
-                until(lambda old=old: self._is_known(old))  # type: ignore[misc]
+                until(lambda old=old: self._is_known(old), 3600)  # type: ignore[misc]
                 old.unlink()
 
     def _is_evaluated(self, path: Path) -> bool:
