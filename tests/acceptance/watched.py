@@ -13,7 +13,7 @@ from paddock.errors import NotFound
 from paddock.evaluate.ledger.account import Account, tasks
 from paddock.evaluate.ledger.watcher import watchers
 from paddock.evaluate.ledger.watches import find, watches
-from paddock.queue.roster import ALIVE
+from paddock.queue.show.roster import ALIVE
 from paddock.record.layout import Home
 from tests.waiting import until
 
