@@ -12,6 +12,7 @@ from paddock.evaluate.watching.watch import Watching
 from paddock.queue.directory import DirectoryQueue
 from paddock.record.layout import Home
 from tests.unit.evaluate.watching.test_watch import rounds, save, tasks, watcher
+from tests.waiting import until
 
 
 def reasons(watching: Watching) -> list[str]:
@@ -88,21 +89,24 @@ def test_two_processes_that_race_evaluate_each_once_also_while_one_of_them_begin
     for training in range(3):
         run = out / f"run{training}"  # nobody watches it yet
         run.mkdir()
-        children = [_race(home, queue, out, 0.0), _race(home, queue, run, 0.02 * training)]
+        over = home.path / f"over{training}"
+        children = [_race(home, queue, out, 0.0, over), _race(home, queue, run, 0.02 * training, over)]
         for step in range(20):
             save(run / f"step={step}.pt")
             time.sleep(0.003)
+        until(lambda number=20 * (training + 1): len(queue.list().places) >= number)  # type: ignore[misc]
+        over.touch()
         assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
     assert tasks(queue) == sorted(f"acc step={step}.pt" for step in range(20) for _ in range(3))
 
 
-def _race(home: Home, queue: DirectoryQueue, where: Path, pause: float) -> int:
+def _race(home: Home, queue: DirectoryQueue, where: Path, pause: float, over: Path) -> int:
     child = os.fork()
     if child == 0:
         time.sleep(pause)
         watching = watcher(home, queue, where, existing=True)
-        end = time.monotonic() + 0.5
-        while time.monotonic() < end:
+        while not over.exists():
             watching.look()
+        rounds(watching, 3)  # in which a double one would come
         os._exit(0)
     return child
