@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { joined } from "./joined.ts";
+import { joined, spliced } from "./joined.ts";
 
 const old = { steps: [1, 5], values: [10, 50], times: [100, 101], count: 900 };
 
@@ -13,4 +13,11 @@ test("a late point goes to its step, and a step that is written again has its la
 
 test("without times none appear", () => {
   expect(joined({ ...old, times: undefined }, [2], [20], [1]).times).toBeUndefined();
+});
+
+test("a part in detail replaces what the whole has there, and nothing beside it", () => {
+  const whole = { steps: [0, 10, 20, 30], values: [0, 1, 2, 3], times: undefined, count: 31 };
+  const part = { steps: [8, 9, 10, 11], values: [0.8, 0.9, 1, 1.1], times: undefined, count: 5 };
+  expect(spliced(whole, part, [8, 20])).toEqual({ steps: [0, 8, 9, 10, 11, 30], values: [0, 0.8, 0.9, 1, 1.1, 3], times: undefined, count: 31 });
+  expect(spliced(whole, { steps: [], values: [], times: undefined, count: 0 }, [12, 18]).steps).toEqual([0, 10, 20, 30]);
 });

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, get, isAbort } from "~/api/client";
 import type { Num, SeriesList } from "~/api/types";
 import type { Raw } from "~/chart/axis";
-import { joined } from "~/chart/joined";
+import { joined, spliced } from "~/chart/joined";
 import type { Range } from "~/chart/line";
 import { useLive } from "~/live/live";
 import { toNumber } from "~/text/format";
@@ -37,6 +37,8 @@ export function useSeries(wanted: Wanted): Held {
   const { runs, metrics, range, points = 1500, times = false, rest = false } = wanted;
   const [held, setHeld] = useState<Held>({ all: new Map(), waiting: true, error: undefined });
   const key = JSON.stringify([runs, metrics, range, points, times]);
+  const base = JSON.stringify([runs, metrics, times]);
+  const whole = useRef<Whole>({ key: "", all: new Map() });
   const first = useRef(true);
   const [turn, setTurn] = useState(0);
   useEffect(() => {
@@ -45,10 +47,9 @@ export function useSeries(wanted: Wanted): Held {
       return;
     }
     const stop = new AbortController();
-    // Whole steps: one more on each side, so that lines go on to the edge.
-    const within = range ? { first: Math.floor(range[0]), last: Math.ceil(range[1]) } : {};
+    const ends: Range | undefined = range && [Math.floor(range[0]), Math.ceil(range[1])];
     const timer = setTimeout(() => {
-      fetchAll(runs, metrics, { points, times, ...within }, stop.signal).then(
+      fetchPart(whole, base, ends, (within) => fetchAll(runs, metrics, { points, times, ...within }, stop.signal)).then(
         (all) => !stop.signal.aborted && setHeld({ all, waiting: false, error: undefined }),
         (error: unknown) => {
           if (isAbort(error) || stop.signal.aborted) return;
@@ -65,6 +66,17 @@ export function useSeries(wanted: Wanted): Held {
   }, [key, rest, turn]);
   useFollowed(wanted, setHeld, () => setTurn((n) => n + 1));
   return held;
+}
+
+interface Whole { key: string; all: Map<string, Raw> }
+
+/** What is zoomed into, in detail, and the rest of the whole around it, which is fetched once. */
+async function fetchPart(whole: { current: Whole }, key: string, ends: Range | undefined, ask: (within: { first?: number; last?: number }) => Promise<Map<string, Raw>>): Promise<Map<string, Raw>> {
+  if (!ends || whole.current.key !== key) whole.current = { key, all: await ask({}) };
+  if (!ends) return whole.current.all;
+  const parts = await ask({ first: ends[0], last: ends[1] });
+  const empty: Raw = { steps: [], values: [], times: [], count: 0 };
+  return new Map([...whole.current.all].map(([name, all]) => [name, spliced(all, parts.get(name) ?? empty, ends)]));
 }
 
 /** One request holds the same metrics of many runs; several are under way at a time. */

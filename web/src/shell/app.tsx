@@ -34,7 +34,7 @@ const TABS: [page: Page, title: string, also: Page, key: string][] = [
   ["reports", "Reports", "report", "p"],
 ];
 
-const LINKS = { live: "live", connecting: "connecting", away: "server away", resting: "resting" } as const;
+const LINKS = { live: "live", connecting: "connecting", away: "server away", resting: "idle" } as const;
 const THEMES: Record<Theme, [next: Theme, sign: string]> = { auto: ["light", "◐"], light: ["dark", "☀"], dark: ["auto", "☾"] };
 
 export function App(): JSX.Element {
@@ -61,7 +61,7 @@ export function App(): JSX.Element {
           ))}
         </nav>
         <span class="grow" />
-        <span class={`link-state${link.value === "away" ? " away" : ""}`} role="status">{LINKS[link.value]}</span>
+        <span class={`link-state ${link.value}`} role="status">{LINKS[link.value]}</span>
         <button type="button" class="button plain" title={`Colours: ${theme.value} (t)`} aria-label={`Colours: ${theme.value}`} onClick={() => choose(THEMES[theme.value][0])}>
           {THEMES[theme.value][1]}
         </button>

@@ -41,7 +41,7 @@ export function Filter({ q, error, onChange }: { q: string; error: ApiError | un
           if (event.key === "Escape") box.current?.blur();
         }}
       />
-      <p id="filter-error" class="filter-error" role="status">{error && <><span class="bad-text">{error.message}</span> <span class="muted">{error.hint}</span></>}</p>
+      <p id="filter-error" class="filter-error" role="status">{error && <><span class="bad-text">{error.message.split("\n")[0]}</span> <span class="muted">{error.hint.split("\n")[0]}</span></>}</p>
     </div>
   );
 }
