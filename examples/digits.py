@@ -8,15 +8,18 @@ With --out the checkpoints go there; examples/digits_eval.py evaluates them.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import itertools
 import json
 import struct
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 import paddock
+from paddock.monitor import Progress
+
+Data = tuple[np.ndarray, np.ndarray]  # pixels and labels
 
 
 def main() -> None:
@@ -26,38 +29,52 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--save-every", type=int, default=1, help="epochs from one checkpoint to the next")
     parser.add_argument("--out", type=Path, help="a directory for the checkpoints; else that of the run")
     parser.add_argument("--directories", action="store_true", help="each is a directory, as a Trainer writes them")
     arguments = parser.parse_args()
 
-    run = paddock.init(project="digits", config=arguments, tags=["demo"])
+    config = {name: value for name, value in vars(arguments).items() if name != "out"}
+    run = paddock.init(project="digits", config=config, tags=["demo"])
     run.define_metric("val/acc", goal="max")
     random = np.random.default_rng(arguments.seed)
     train, validate = split(random)
     network = make(random, 64, arguments.hidden, 10)
-    best, step = 0.0, 0
-    for epoch in range(arguments.epochs):
-        order = random.permutation(len(train[0]))
-        for start in range(0, len(order), arguments.batch):
-            batch = order[start : start + arguments.batch]
-            loss = learn(network, train[0][batch], train[1][batch], arguments.lr)
-            run.log({"train/loss": loss, "epoch": epoch}, step=step)
-            step += 1
-        accuracy = float((predict(network, validate[0]).argmax(1) == validate[1]).mean())
-        run.log({"val/acc": accuracy}, step=step)
-        print(f"epoch {epoch:2d}  loss {loss:.4f}  val/acc {accuracy:.4f}")
-        checkpoint = save(network, arguments.out or Path(run.dir), step, arguments.directories)
-        if arguments.out is None:
-            run.save(checkpoint)
-        if accuracy > best:
-            best = accuracy
-            run.summary["best/val/acc"] = best
+    with Progress.new(total=arguments.epochs, msg=("training",), unit="epoch") as progress:
+        for epoch in range(arguments.epochs):
+            step = train_epoch(run, network, train, epoch, arguments)
+            accuracy = float((predict(network, validate[0]).argmax(1) == validate[1]).mean())
+            run.log({"val/acc": accuracy}, step=step)
+            print(f"epoch {epoch:2d}  val/acc {accuracy:.4f}")
+            if (epoch + 1) % arguments.save_every == 0:
+                checkpoint = save(network, arguments.out or Path(run.dir), step, arguments.directories)
+                if arguments.out is None:
+                    run.save(checkpoint)
+            progress.advance(1)
     run.finish()
 
 
-def split(random: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    digits = load_digits()
-    pixels, labels = digits.data / 16.0, digits.target
+def train_epoch(run: paddock.Run, network: list[np.ndarray], train: Data, epoch: int, given: argparse.Namespace) -> int:
+    """Once through the data; returns the step that comes next."""
+    order = np.random.default_rng((given.seed, epoch)).permutation(len(train[0]))
+    starts = range(0, len(order), given.batch)
+    for step, start in enumerate(starts, epoch * len(starts)):
+        batch = order[start : start + given.batch]
+        run.log({"train/loss": learn(network, train[0][batch], train[1][batch], given.lr), "epoch": epoch}, step=step)
+    return (epoch + 1) * len(starts)
+
+
+def digits() -> Data:
+    """1,797 pictures of 8 x 8 pixels, and what they show: scikit-learn's file, without its seconds of import."""
+    package = importlib.util.find_spec("sklearn")
+    if package is None or package.origin is None:
+        raise SystemExit("The digits come with scikit-learn: pip install '.[demo]'")
+    table = np.loadtxt(Path(package.origin).parent / "datasets/data/digits.csv.gz", delimiter=",")
+    return table[:, :-1] / 16.0, table[:, -1].astype(int)
+
+
+def split(random: np.random.Generator) -> tuple[Data, Data]:
+    pixels, labels = digits()
     order = random.permutation(len(pixels))
     first, rest = order[:1400], order[1400:]
     return (pixels[first], labels[first]), (pixels[rest], labels[rest])
