@@ -6,6 +6,7 @@ import "~/chart/chart.css";
 import { draw, type Bar } from "~/chart/draw";
 import { padded, rangeX, rangeY, type Line, type Range } from "~/chart/line";
 import { Tip, type Pointed } from "~/chart/tip";
+import { afterKey } from "~/chart/zooming";
 import { pointedAt } from "~/chart/pointing";
 import { dark } from "~/shell/theme";
 import { duration, number } from "~/text/format";
@@ -75,7 +76,15 @@ export function Plot(props: PlotProps): JSX.Element {
   useEffect(() => made.current?.redraw(false), [props.focus, props.bars]);
 
   return (
-    <div class="plot" style={{ height: `${props.height}px` }} role="img" aria-label={props.title}>
+    <div
+      class="plot"
+      style={{ height: `${props.height}px` }}
+      role={props.onZoom ? "group" : "img"}
+      aria-roledescription={props.onZoom ? "chart: plus and minus zoom, arrows move, 0 shows all" : undefined}
+      aria-label={props.title}
+      tabIndex={props.onZoom ? 0 : undefined}
+      onKeyDown={(event) => made.current && zoomByKey(event, made.current, props)}
+    >
       <div ref={holder} class="plot-holder" />
       {tip && <Tip {...tip} />}
     </div>
@@ -174,6 +183,16 @@ function zoomByWheel(event: WheelEvent, plot: uPlot, props: PlotProps): void {
     const range: Range = [at * (min! / at) ** by, at * (max! / at) ** by];
     props.onZoom(range);
   } else props.onZoom([at - (at - min!) * by, at + (max! - at) * by]);
+}
+
+function zoomByKey(event: KeyboardEvent, plot: uPlot, props: PlotProps): void {
+  if (!props.onZoom || event.ctrlKey || event.metaKey || event.altKey) return;
+  const { min, max } = plot.scales["x"]!;
+  const next = afterKey(event.key, [min!, max!], props.logX ?? false);
+  if (next === null) return;
+  event.preventDefault();
+  event.stopPropagation();
+  props.onZoom(next);
 }
 
 function xText(value: number, kind: XKind, whole = false): string {
