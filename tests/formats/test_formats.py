@@ -74,7 +74,7 @@ def test_each_is_seen_once_complete_and_at_its_step(place: Path, name: str) -> N
     alone = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}
     environment = {**os.environ, **(alone if name == "deepspeed" else {}), "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-m", "tests.formats.trainings", name, str(place / "out" / name)]
-    # DeepSpeed looks for compilers and devices for minutes where there are none; a hang must not be for ever.
+    # Minutes on a busy machine, but never for ever.
     run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=600)
     assert run.returncode == 0, run.stderr[-3000:]
     written = json.loads(run.stdout.strip().splitlines()[-1])

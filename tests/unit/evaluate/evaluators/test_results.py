@@ -75,6 +75,13 @@ def test_what_inspect_really_writes() -> None:
     }
 
 
+def test_what_helm_really_writes() -> None:
+    """0.5.16: `helm-run --run-entries simple1:model=simple/model1 --suite s --max-eval-instances 3`."""
+    found = read(WRITTEN / "helm")
+    assert len(found) == 21
+    assert [found[f"test/{name}"] for name in ("num_references", "num_train_trials", "batch_size")] == [2.0, 3.0, 1.0]
+
+
 def test_without_a_library_for_it_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "compression.zstd", None)
     monkeypatch.setitem(sys.modules, "zstandard", None)
