@@ -25,4 +25,4 @@ with Progress.new(total=40, msg="together") as progress:
 logging.info("rank %d of %s", run.rank, os.environ.get("WORLD_SIZE"))
 subprocess.run([sys.executable, "-c", CHILD], env={**os.environ, "ME": str(run.rank)}, check=True)
 if "fail" in sys.argv[1:] and run.rank == 1:
-    raise SystemExit(3)
+    raise RuntimeError("rank 1 fails")

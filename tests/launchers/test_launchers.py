@@ -22,20 +22,23 @@ def launch(home: Path, words: list[str], **more: str) -> subprocess.CompletedPro
     return subprocess.run(words, env=environ, capture_output=True, text=True, timeout=300)
 
 
+def paddock(home: Path, *words: str) -> str:
+    environ = {**os.environ, "PADDOCK_HOME": str(home)}
+    command = [sys.executable, "-m", "paddock", *words]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
+
+
 def runs(home: Path) -> list[dict[str, Any]]:
-    words = [sys.executable, "-m", "paddock", "--home", str(home), "ls", "--json"]
-    found = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    return [json.loads(line) for line in found.splitlines()]
+    found: list[dict[str, Any]] = json.loads(paddock(home, "ls", "--json"))["runs"]
+    return found
 
 
 def whole(home: Path) -> dict[str, Any]:
     (run,) = runs(home)
     assert set(run["metrics"]) == {"rank0", "rank1", "child0", "child1"}
-    words = [sys.executable, "-m", "paddock", "--home", str(home)]
-    shown = subprocess.run([*words, "show", run["id"], "--json"], capture_output=True, text=True, check=True).stdout
-    (bar,) = json.loads(shown)["bars"]
+    (bar,) = json.loads(paddock(home, "show", run["id"], "--json"))["progress"]
     assert (bar["done"], bar["total"], bar["state"]) == (40, 40, "done"), "a sum of both ranks' shares"
-    logs = subprocess.run([*words, "logs", run["id"], "--logging"], capture_output=True, text=True, check=True).stdout
+    logs = paddock(home, "logs", run["id"], "--logging")
     assert logs.count("a child") == 2 and "rank 0 of" in logs and "rank 1 of" in logs
     return run
 

@@ -368,6 +368,8 @@ def _this_launch(home: Home, identity: Identity) -> Identity:
     rank has written before, the next number is meant."""
     if not identity.launch or identity.run_id != "r" + identity.launch[:11] or identity.resume:
         return identity
+    if identity.role == "child":  # of a rank, whose launcher's variables it has inherited: it knows its run
+        return identity
     restart = any(os.environ.get(name, "0") not in ("", "0") for name in RESTARTS)
     base, number = identity.run_id, 1
     while True:

@@ -332,3 +332,25 @@ def test_ranks_of_one_launch_count_together(bars, home: Home, tmp_path: Path) ->
         "together": [(63, 100, "done", 3)],
         "named": [(9, 9, "done", 3)],
     }
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "20316161"},
+        {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_PROCID": "0", "SLURM_NTASKS": "2"},
+    ],
+)
+def test_what_a_rank_starts_joins_its_run_although_it_has_the_launchers_variables(
+    home: Home, tmp_path: Path, launch: dict[str, str]
+) -> None:
+    script = tmp_path / "rank.py"
+    script.write_text(
+        "import subprocess, sys, paddock\n"
+        "paddock.init()\n"
+        "paddock.log({'rank': 1})\n"
+        "subprocess.run([sys.executable, '-c', 'import paddock; paddock.log({\"child\": 1})'], check=True)\n"
+    )
+    subprocess.run([sys.executable, str(script)], env=os.environ | launch, check=True, timeout=60)
+    (run,) = home.runs.iterdir()
+    assert len(list((run / "journal").iterdir())) == 2
