@@ -10,6 +10,7 @@ from typing import NamedTuple
 from paddock.files import open_regular
 
 _BLOCK = 1 << 16
+_SEARCHED = 1 << 20
 
 # Everything that drives a terminal: CSI, OSC and the other string sequences, single escapes, control characters.
 # Only colours (SGR) are let through, and only to a terminal.
@@ -86,6 +87,37 @@ def last(path: Path, lines: int, most: int) -> Page:
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
     return before(path, size, min(max(size - start, 0), most))
+
+
+class Hit(NamedTuple):
+    """A line that has what was looked for."""
+
+    start: int
+    line: bytes
+
+
+def search(path: Path, needle: bytes, start: int, most: int, reach: int) -> tuple[list[Hit], int | None]:
+    """Lines from a place on that have these letters, large or small, and where to go on: None at the end of the file.
+    At most `most` lines, and about `reach` bytes are read for it."""
+    found: list[Hit] = []
+    wanted, stop = needle.lower(), start + reach
+    while start < stop:
+        page = after(path, start, _SEARCHED)
+        if not page.data:
+            return found, None
+        lowered, at = page.data.lower(), 0
+        while (place := lowered.find(wanted, at)) >= 0:
+            begin = lowered.rfind(b"\n", 0, place) + 1
+            end = lowered.find(b"\n", place)
+            end = len(lowered) if end < 0 else end
+            found.append(Hit(page.start + begin, page.data[begin:end]))
+            if len(found) == most:
+                return found, page.start + end + 1
+            at = end
+        start = page.end
+        if start >= page.size:
+            return found, None
+    return found, start
 
 
 def clean_line(line: str, colours: bool) -> str:

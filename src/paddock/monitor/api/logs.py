@@ -18,6 +18,8 @@ from paddock.record import printed
 
 PAGE_BYTES = 64 << 10
 MOST_BYTES = 4 << 20
+SEARCHED_BYTES = 64 << 20  # at a time
+LONGEST = 500  # letters of a line that was found
 Offset = Annotated[int, Meta(ge=0, le=2**62)]
 
 
@@ -52,6 +54,30 @@ class Printed(Struct, frozen=True):
     start: int
     end: int
     lines: list[str]
+
+
+class SearchParams(Struct, frozen=True):
+    text: Annotated[str, Meta(description="What to look for; large and small letters are the same.", min_length=1)]
+    attempt: Annotated[Offset | None, Meta(description="Of this attempt instead of the last.")] = None
+    rank: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+    after: Annotated[Offset, Meta(description="From this offset on.")] = 0
+    limit: Annotated[int, Meta(description="Lines, at most.", ge=1, le=10_000)] = 1000
+
+
+class Hit(Struct, frozen=True):
+    """A line, and the offset at which it begins."""
+
+    start: int
+    line: str
+
+
+class Searched(Struct, frozen=True):
+    """`next` is the `after` of the next page; null when the end of the file was reached."""
+
+    attempt: int
+    rank: int
+    hits: list[Hit]
+    next: int | None
 
 
 class LinesParams(Struct, frozen=True):
@@ -98,12 +124,7 @@ def output(call: Call) -> Printed:
     params = call.params
     if params.after is not None and params.before is not None:
         raise UsageError("A page is either before a place or after one.", hint="Give one of after and before.")
-    directory = _run(call).directory.path
-    path = output_file(directory, params.attempt, params.rank)
-    if path is None:
-        known = ", ".join(f"attempt {attempt} rank {rank}" for attempt, rank in output_files(directory))
-        raise NotFound("The run has no output of this attempt and rank.", hint=f"There is: {known or 'none'}.")
-    attempt = next(key[0] for key, value in output_files(directory).items() if value == path)
+    path, attempt = _output(call, params.attempt, params.rank)
     if params.after is not None:
         page = printed.after(path, params.after, params.limit)
     elif params.before is not None:
@@ -114,6 +135,24 @@ def output(call: Call) -> Printed:
     lines = text.removesuffix("\n").split("\n") if text else []
     shown = lines if params.raw else [printed.clean_line(line, False) for line in lines]
     return Printed(attempt, params.rank, page.size, page.start, page.end, shown)
+
+
+def _output(call: Call, attempt: int | None, rank: int) -> tuple[Path, int]:
+    """An output file, and of which attempt it is."""
+    directory = _run(call).directory.path
+    path = output_file(directory, attempt, rank)
+    if path is None:
+        known = ", ".join(f"attempt {attempt} rank {rank}" for attempt, rank in output_files(directory))
+        raise NotFound("The run has no output of this attempt and rank.", hint=f"There is: {known or 'none'}.")
+    return path, next(key[0] for key, value in output_files(directory).items() if value == path)
+
+
+def search(call: Call) -> Searched:
+    params = call.params
+    path, attempt = _output(call, params.attempt, params.rank)
+    hits, further = printed.search(path, params.text.encode(), params.after, params.limit, SEARCHED_BYTES)
+    shown = [Hit(hit.start, printed.clean_line(hit.line.decode("utf-8", "replace"), False)[:LONGEST]) for hit in hits]
+    return Searched(attempt, params.rank, shown, further)
 
 
 def lines(call: Call) -> Lines:
@@ -152,6 +191,14 @@ ROUTES = [
     Route("GET", "/api/v1/runs/{run}/outputs", outputs, "The output files of a run.", answer=Outputs),
     Route(
         "GET", "/api/v1/runs/{run}/output", output, "What a run printed, page by page.", OutputParams, answer=Printed
+    ),
+    Route(
+        "GET",
+        "/api/v1/runs/{run}/output/search",
+        search,
+        "Lines that a run printed and that have a text.",
+        SearchParams,
+        answer=Searched,
     ),
     Route("GET", "/api/v1/runs/{run}/lines", lines, "What the processes of a run logged.", LinesParams, answer=Lines),
 ]

@@ -32,6 +32,8 @@ MODULES: tuple[str, ...] = (
     "paddock.monitor.api.series",
     "paddock.monitor.api.logs",
     "paddock.monitor.api.files",
+    "paddock.monitor.api.code",
+    "paddock.monitor.api.relations",
     "paddock.monitor.api.annotations",
     "paddock.monitor.api.comparisons",
     "paddock.monitor.api.tasks",

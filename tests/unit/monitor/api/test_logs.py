@@ -184,3 +184,18 @@ def test_a_range_is_inside_of_the_file(header: str, size: int) -> None:
     found = asked_range(header, size)
     if isinstance(found, Span):
         assert 0 <= found.start < found.end <= size
+
+
+def test_lines_with_a_text_are_found_with_their_offsets_wherever_they_are(shown: Server) -> None:
+    found = shown.get("/api/v1/runs/first/output/search?attempt=1&text=LINE%20499")
+    assert [hit["line"] for hit in found["hits"]][:3] == ["line 499", "line 4990", "line 4991"]
+    assert found["next"] is None and len(found["hits"]) == 11
+    place = found["hits"][1]["start"]
+    assert shown.get(f"/api/v1/runs/first/output?attempt=1&after={place}&limit=9")["lines"][0] == "line 4990"
+    first = shown.get("/api/v1/runs/first/output/search?attempt=1&text=line&limit=2")
+    second = shown.get(f"/api/v1/runs/first/output/search?attempt=1&text=line&limit=2&after={first['next']}")
+    assert [hit["line"] for hit in second["hits"]] == ["line 2", "line 3"]
+    assert shown.get("/api/v1/runs/first/output/search?text=red")["hits"] == [{"start": 0, "line": "red"}]
+    assert shown.get("/api/v1/runs/first/output/search?text=nothing%20of%20it")["hits"] == []
+    assert shown.ask("GET", "/api/v1/runs/first/output/search?text=").status == 400
+    assert shown.ask("GET", "/api/v1/runs/live/output/search?text=x").status == 404

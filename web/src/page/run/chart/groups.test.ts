@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { fits, grouped, scoresOn } from "./groups.ts";
+
+describe("the charts of a run", () => {
+  test("are grouped by what stands before the last slash, what people look at first before the rest", () => {
+    const found = grouped(["zeta/b", "loss", "val/acc", "train/loss", "eval/test/acc", "epoch", "train/acc", "layers/10/x", "layers/9/x"]);
+    expect(found.map((group) => [group.name, group.metrics])).toEqual([
+      ["train", ["train/acc", "train/loss"]],
+      ["val", ["val/acc"]],
+      ["eval/test", ["eval/test/acc"]],
+      ["", ["loss"]],
+      ["layers/9", ["layers/9/x"]],
+      ["layers/10", ["layers/10/x"]],
+      ["zeta", ["zeta/b"]],
+    ]);
+  });
+  test("have tags that may have slashes", () => {
+    expect(grouped(['train/loss{of="a/b"}'])[0]!.name).toBe("train");
+  });
+  test("are those that have every word of the filter", () => {
+    expect(fits("train/Loss", "loss tr")).toBe(true);
+    expect(fits("train/loss", "loss val")).toBe(false);
+    expect(fits("x", "")).toBe(true);
+  });
+});
+
+test("scores of checkpoints are on the curves of the same last name", () => {
+  const metrics = ["train/loss", "val/acc", "eval/test/acc", "eval/hard/top/acc", "eval/test/loss"];
+  expect(scoresOn("val/acc", metrics).map((score) => score.metric)).toEqual(["eval/test/acc", "eval/hard/top/acc"]);
+  expect(scoresOn("train/loss", metrics).map((score) => score.evaluator)).toEqual(["test"]);
+  expect(scoresOn("eval/test/acc", metrics)).toEqual([]);
+});

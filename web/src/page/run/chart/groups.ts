@@ -1,0 +1,68 @@
+/** Which charts a run has: its metrics, grouped by what stands before the slash. Pure. */
+
+export interface Group {
+  name: string;
+  metrics: string[];
+}
+
+/** Drawn elsewhere: on the axis. */
+const AXES = new Set(["epoch"]);
+const FIRST = ["train", "val", "eval", "test"];
+const EVALUATION = /^eval\/([^/]+)\/(.+)$/;
+
+/** `train/loss` is in the group `train`, `loss` in the group without a name; the groups people look at first are first. */
+export function grouped(metrics: readonly string[], wanted = ""): Group[] {
+  const groups = new Map<string, string[]>();
+  for (const metric of metrics) {
+    if (AXES.has(metric) || !fits(metric, wanted)) continue;
+    const at = plain(metric).lastIndexOf("/");
+    const name = at < 0 ? "" : metric.slice(0, at);
+    const found = groups.get(name);
+    if (found) found.push(metric);
+    else groups.set(name, [metric]);
+  }
+  return [...groups]
+    .map(([name, found]) => ({ name, metrics: found.sort(byName) }))
+    .sort((one, other) => rank(one.name) - rank(other.name) || byName(one.name, other.name));
+}
+
+/** Without its tags, which may have slashes of their own: `loss{split="a/b"}`. */
+function plain(metric: string): string {
+  const at = metric.indexOf("{");
+  return at < 0 ? metric : metric.slice(0, at);
+}
+
+const byName = (one: string, other: string): number => one.localeCompare(other, "en", { numeric: true });
+
+function rank(name: string): number {
+  const at = FIRST.findIndex((first) => name === first || name.startsWith(`${first}/`));
+  return at >= 0 ? at : name === "" ? FIRST.length : FIRST.length + 1;
+}
+
+/** Every word of the filter is somewhere in the name. */
+export function fits(metric: string, wanted: string): boolean {
+  const name = metric.toLowerCase();
+  return wanted.toLowerCase().split(/\s+/).every((word) => name.includes(word));
+}
+
+export interface Score {
+  metric: string;
+  evaluator: string;
+  name: string;
+}
+
+/** Scores of checkpoints: `eval/<evaluator>/<metric>`. */
+export function scoreOf(metric: string): Score | undefined {
+  const found = EVALUATION.exec(metric);
+  return found ? { metric, evaluator: found[1]!, name: found[2]! } : undefined;
+}
+
+/** The scores that belong on a curve: those of the same last name. */
+export function scoresOn(metric: string, metrics: readonly string[]): Score[] {
+  if (scoreOf(metric)) return [];
+  const last = metric.slice(metric.lastIndexOf("/") + 1);
+  return metrics.flatMap((other) => {
+    const score = scoreOf(other);
+    return score && score.name.slice(score.name.lastIndexOf("/") + 1) === last ? [score] : [];
+  });
+}
