@@ -38,23 +38,23 @@ export function draw(plot: uPlot, lines: readonly Line[], bars: readonly Bar[], 
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   ctx.lineJoin = "round";
-  for (const bar of bars) drawBar(ctx, bar, pixel(x, bar.x), bbox, ratio);
   const ordered = focus ? [...lines].sort((one, other) => Number(one.key === focus) - Number(other.key === focus)) : lines;
   for (const line of ordered) {
     const back = focus !== "" && line.key !== focus;
     const [from, to] = window(line, plot.scales["x"]!.min!, plot.scales["x"]!.max!);
     if (line.band) drawBand(ctx, line, x, y, from, to, back);
     if (line.area) continue;
-    if (line.dots) {
-      drawDots(ctx, line, x, y, from, to, ratio, back);
-      continue;
-    }
+    if (line.dots) continue;
     const width = (line.width ?? 1.5) * ratio * (line.key === focus ? 1.6 : 1);
     if (line.raw) stroke(ctx, line, line.raw, x, y, from, to, ratio, back ? 0.06 : 0.22);
     stroke(ctx, line, line.y, x, y, from, to, width, back ? 0.25 : 1);
     drawGaps(ctx, line, x, bbox, from, to, ratio);
   }
+  for (const bar of bars) drawBar(ctx, bar, pixel(x, bar.x), bbox, ratio);
   ctx.restore();
+  for (const line of ordered) {
+    if (line.dots) drawDots(ctx, line, x, y, bbox, ratio, focus !== "" && line.key !== focus);
+  }
 }
 
 /** The places to draw: what is seen, and one point beyond each side. */
@@ -128,14 +128,16 @@ function drawBand(ctx: CanvasRenderingContext2D, line: Line, x: Way, y: Way, fro
   ctx.globalAlpha = 1;
 }
 
-function drawDots(ctx: CanvasRenderingContext2D, line: Line, x: Way, y: Way, from: number, to: number, ratio: number, back: boolean): void {
+/** Not cut at the edges: the first and the last point of a curve lie there. */
+function drawDots(ctx: CanvasRenderingContext2D, line: Line, x: Way, y: Way, box: uPlot.BBox, ratio: number, back: boolean): void {
   ctx.globalAlpha = back ? 0.25 : 1;
   ctx.fillStyle = ctx.strokeStyle = line.color;
   ctx.lineWidth = 1.5 * ratio;
-  for (let at = from; at < to; at += 1) {
+  for (let at = 0; at < line.x.length; at += 1) {
     const value = line.y[at]!;
     if (!Number.isFinite(value) || (y.log && value <= 0)) continue;
     const [px, py] = [pixel(x, line.x[at]!), pixel(y, value)];
+    if (!(px >= box.left - 1 && px <= box.left + box.width + 1 && py >= box.top - 1 && py <= box.top + box.height + 1)) continue;
     const look = line.dots![at]?.look ?? "full";
     const size = (look === "best" ? 5.5 : 3.5) * ratio;
     ctx.beginPath();

@@ -10,7 +10,9 @@ export interface Sorted {
 export function sorted(runs: readonly NowRun[]): Sorted {
   const found: Sorted = { trouble: [], running: [], ended: [] };
   for (const run of runs) {
-    if (run.stalled || run.state === "lost") found.trouble.push(run);
+    // One that waits for an answer stands still for a reason, which is above all of them.
+    const asks = run.state === "running" && run.questions > 0;
+    if ((run.stalled && !asks) || run.state === "lost") found.trouble.push(run);
     else if (run.state === "running") found.running.push(run);
     else if (run.state !== "queued" && run.state !== "paused") found.ended.push(run);
   }

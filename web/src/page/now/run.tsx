@@ -16,7 +16,7 @@ export function RunCard({ run, trouble }: { run: NowRun; trouble?: boolean }): J
   return (
     <article class={`card now-run${trouble ? " trouble" : ""}`}>
       <header>
-        <StateMark state={run.stalled ? "stalled" : run.state} />
+        <StateMark state={run.stalled && trouble ? "stalled" : run.state} />
         <a class="cut grow" href={`/runs/${encodeURIComponent(run.id)}`} title={run.id}>{run.name}</a>
         <span class="muted small cut">{run.project}{run.host && ` on ${run.host}`}</span>
         {run.state === "running" && <button type="button" class="button plain" aria-label={`Cancel ${run.name}`} title="Cancel" onClick={() => setAsking(true)}>✕</button>}
@@ -28,6 +28,7 @@ export function RunCard({ run, trouble }: { run: NowRun; trouble?: boolean }): J
           <span>{duration(run.seconds)}</span>
           {run.step !== null && <span>step {count(run.step)}</span>}
           {run.step_seconds !== null && <span>{duration(run.step_seconds)} a step</span>}
+          {run.questions > 0 && <span class="warn-text">waits for an answer</span>}
           {run.attempt > 1 && <span class="warn-text">attempt {run.attempt}</span>}
           {run.values.slice(0, 4).map((value) => <span key={value.metric}>{value.metric} <b>{number(value.value, 4)}</b></span>)}
         </p>

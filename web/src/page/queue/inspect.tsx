@@ -7,6 +7,9 @@ import { Copy, Notice, StateMark, Waiting } from "~/part/parts";
 import { asked, set } from "~/route/router";
 import { cell, clock } from "~/text/format";
 
+/** Said elsewhere, or in the run. */
+const HIDDEN = new Set(["command", "facts", "id", "name"]);
+
 /** The task that the address names: its file and its history. */
 export function Inspect({ queue }: { queue: string }): JSX.Element | null {
   const id = asked("task");
@@ -16,7 +19,7 @@ export function Inspect({ queue }: { queue: string }): JSX.Element | null {
 function Shown({ queue, id }: { queue: string; id: string }): JSX.Element {
   const task = useFetched(`${queue} ${id}`, (signal) => get<TaskDetail>(`/queues/${encodeURIComponent(queue)}/tasks/${encodeURIComponent(id)}`, {}, signal));
   const close = (): void => set({ task: undefined });
-  const facts = Object.entries(task.data?.facts ?? {}).filter(([name, value]) => name !== "command" && !isNothing(value));
+  const facts = Object.entries(task.data?.facts ?? {}).filter(([name, value]) => !HIDDEN.has(name) && !isNothing(value) && !(name === "workers" && value === 1));
   return (
     <Dialog title={task.data?.task.title ?? id} wide onClose={close} footer={<a class="button primary" href={`/runs/${encodeURIComponent(id)}`}>To the run</a>}>
       {task.error && <Notice error={task.error} />}
@@ -26,7 +29,7 @@ function Shown({ queue, id }: { queue: string; id: string }): JSX.Element {
           <p class="row"><StateMark state={task.data.task.state} /> <code>{id}</code> <Copy text={id} /></p>
           {task.data.trouble && <Notice error={task.data.trouble} warn />}
           {task.data.command && <pre class="trace" tabIndex={0}>{task.data.command}</pre>}
-          <dl class="facts">{facts.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name} `} class="mono">{cell(value)}</dd>])}</dl>
+          <dl class="facts">{facts.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name} `} class="mono">{shown(name, value)}</dd>])}</dl>
           {task.data.attempts.length > 0 && (
             <div class="scroll">
               <table class="grid-table">
@@ -43,6 +46,12 @@ function Shown({ queue, id }: { queue: string; id: string }): JSX.Element {
       )}
     </Dialog>
   );
+}
+
+function shown(name: string, value: unknown): string {
+  if (name === "submitted" && typeof value === "number") return clock(value);
+  if (name === "after" && Array.isArray(value)) return value.map((one: { task?: unknown; when?: unknown }) => `${cell(one.task)} (${cell(one.when)})`).join(", ");
+  return cell(value);
 }
 
 const isNothing = (value: unknown): boolean => value === null || value === "" || value === 0 || value === false || (Array.isArray(value) && value.length === 0) || (typeof value === "object" && value !== null && Object.keys(value).length === 0);

@@ -23,10 +23,14 @@ const LABELS: Record<string, (value: number) => string> = {
   cpu: (value) => number(value / 100, 3), gpu: (value) => number(value / 100, 3), memory: bytes, "gpu-memory": bytes, read: bytes, write: bytes,
 };
 const AGAIN_MS = 5000;
+const MOST_BINS = 600;
 
 /** What the processes of a run used, on top of each other, with the checkpoints of the script as bars. */
 export function UsageTab({ run }: { run: Run }): JSX.Element {
-  const usage = useFetched(run.id, (signal) => get<Usage>(`/runs/${encodeURIComponent(run.id)}/usage`, { points: 600 }, signal));
+  // Not more bins than there are samples, which are a second apart: else there are holes between them.
+  const lasted = (run.ended ?? run.seen) - (run.started ?? run.created);
+  const points = Math.round(Math.min(MOST_BINS, Math.max(10, lasted)));
+  const usage = useFetched(run.id, (signal) => get<Usage>(`/runs/${encodeURIComponent(run.id)}/usage`, { points }, signal));
   const live = run.state === "running";
   useEffect(() => {
     if (!live) return;
@@ -53,7 +57,7 @@ function Areas({ usage }: { usage: Usage }): JSX.Element {
     [usage, origin, isDark],
   );
   const bars: Bar[] = useMemo(
-    () => usage.checkpoints.map((one) => ({ x: one.time - origin, label: one.times > 1 ? `${one.text} ×${one.times}` : one.text, color: isDark ? "#a3b0a9" : "#55625b" })),
+    () => usage.checkpoints.map((one) => ({ x: one.time - origin, label: one.times > 1 ? `${one.text} ×${one.times}` : one.text, color: isDark ? "#e4ebe7" : "#17211c" })),
     [usage, origin, isDark],
   );
   const colors = new Map(drawn.flatMap(({ lines }) => lines.map((line) => [line.key, line.color] as const)).reverse());

@@ -52,7 +52,7 @@ export function Charts({ run, evaluations }: { run: Run; evaluations: Evaluation
         <input ref={find} class="field" type="search" placeholder="Find a metric  /" aria-label="Find a metric" value={wanted} onInput={(event) => set({ metric: event.currentTarget.value })} onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()} />
       </div>
       {curves.error.value && <Notice error={curves.error.value} />}
-      {large && run.metrics[large] ? card(large, true) : groups.map((group) => <Section key={group.name} name={group.name} count={group.metrics.length}>{group.metrics.map((metric) => card(metric))}</Section>)}
+      {large && run.metrics[large] ? card(large, true) : <div class="chart-sections">{groups.map((group) => <Section key={group.name} name={group.name} count={group.metrics.length}>{group.metrics.map((metric) => card(metric))}</Section>)}</div>}
       {!large && groups.length === 0 && <p class="muted none">No metric has all of these words in its name.</p>}
     </div>
   );
@@ -68,7 +68,7 @@ function Section({ name, count, children }: { name: string; count: number; child
     set({ closed: [...closed].join(",") });
   };
   return (
-    <section class="chart-section">
+    <section class={`chart-section ${count === 1 ? "one" : count === 2 ? "two" : ""}`}>
       <h2>
         <button type="button" class="turn" aria-expanded={!isClosed} onClick={turn}>
           <span aria-hidden="true">{isClosed ? "▸" : "▾"}</span> {name || "without a group"} <span class="muted small">{plural(count, "chart")}</span>
