@@ -18,7 +18,7 @@ export function OrderBar({ queue, others, chosen, onDone, onClear }: { queue: st
     { keys: "Escape", about: "choose nothing", run: onClear },
   ], [chosen.map((task) => task.id + task.state).join(), others.join()]);
   return (
-    <div class="order-bar" role="toolbar" aria-label="Orders">
+    <div class="order-bar" role="toolbar" aria-label="Orders" tabIndex={0}>
       <span class="order-count" role="status">{chosen.length > 0 ? `${plural(chosen.length, "task")} chosen` : <span class="muted">Choose tasks to order something</span>}</span>
       {NAMES.map((order) => (
         <button type="button" key={order} class={`button${ORDERS[order].danger ? " danger" : ""}`} disabled={!usable(order)} title={`${ORDERS[order].title} (${ORDERS[order].key})`} onClick={() => setAsking(order)}>{ORDERS[order].title}</button>

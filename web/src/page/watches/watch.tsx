@@ -77,7 +77,7 @@ function Scores({ watch, metrics, metric, usual }: { watch: WatchDetail; metrics
   return (
     <article class="chart-card watch-chart">
       <header>
-        <h3>Over the steps</h3>
+        <h2>Over the steps</h2>
         <select class="field" aria-label="metric" value={metric} onChange={(event) => set({ metric: event.currentTarget.value === usual ? undefined : event.currentTarget.value })}>
           {metrics.map((one) => <option key={one}>{one}</option>)}
         </select>

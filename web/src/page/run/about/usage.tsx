@@ -70,7 +70,7 @@ function Areas({ usage }: { usage: Usage }): JSX.Element {
       </div>
       {drawn.map(({ metric, lines }) => (
         <article class="chart-card" key={metric}>
-          <header><h3>{TITLES[metric] ?? metric}</h3></header>
+          <header><h2>{TITLES[metric] ?? metric}</h2></header>
           <Plot lines={lines} bars={bars} height={210} title={TITLES[metric] ?? metric} kind={clockwise ? "moment" : "seconds"} yFrom={0} zoom={view.zoom} onZoom={(zoom: Range | undefined) => setZoom(zoom)} sync="usage" focus={focus} {...(LABELS[metric] ? { yLabel: LABELS[metric] } : {})} />
           <Legend entries={lines.map((line) => ({ key: line.key, label: line.label, color: colors.get(line.key) ?? line.color }))} onFocus={setFocus} />
         </article>

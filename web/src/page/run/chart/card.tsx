@@ -47,7 +47,7 @@ export function Card(props: CardProps): JSX.Element {
   return (
     <article class={`chart-card${large ? " large" : ""}`} ref={element}>
       <header>
-        <h3 class="cut" title={metric}>{large ? metric : title}</h3>
+        {large ? <h2 class="cut">{metric}</h2> : <h3 class="cut" title={metric}>{title}</h3>}
         {scores.map((score, at) => <span key={score.metric} class="score-key" title={`${score.metric}: scores of checkpoints`}><i style={{ background: color(at + 1, dark.value) }} /><span class="cut">{score.evaluator}</span></span>)}
         {stat && <span class="muted small" title={`step ${stat.last_step}; ${stat.count} points; min ${number(stat.min)}, max ${number(stat.max)}`}>{number(stat.last)}</span>}
         <button type="button" class="button plain" aria-label={large ? `${metric}: back to all charts` : `${metric}: larger`} title={large ? "Back (Escape)" : "Larger"} onClick={() => onLarge(large ? "" : metric)}>{large ? "✕" : "⤢"}</button>

@@ -3,7 +3,9 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import "~/style/ansi.css";
 import { Waiting } from "~/part/parts";
 import { marked, pens, rowAt, type Held } from "~/page/run/log/pages";
+import { dark } from "~/shell/theme";
 import { parse, type Pen } from "~/text/ansi";
+import { readable } from "~/text/contrast";
 
 /** The height of a line in pixels; with wrapping on all that is held is drawn, and the browser says how high it is. */
 export const ROW = 18;
@@ -45,13 +47,16 @@ export function Rows({ box, held, look, waiting, onScroll, label }: {
     return () => element.removeEventListener("show-row", show);
   }, [held]);
   const all = held.lines.length;
-  const from = look.wrap ? Math.max(0, all - WRAPPED) : Math.max(0, Math.floor(view.top / ROW) - BEYOND);
-  const to = look.wrap ? all : Math.min(all, Math.ceil((view.top + view.height) / ROW) + BEYOND);
+  // Wrapped lines have heights that only the browser knows: a part of them is drawn, around what was searched for.
+  const last = look.hit >= held.start && look.hit < held.end ? Math.min(all, rowAt(held, look.hit) + WRAPPED / 2) : all;
+  const from = look.wrap ? Math.max(0, last - WRAPPED) : Math.max(0, Math.floor(view.top / ROW) - BEYOND);
+  const to = look.wrap ? last : Math.min(all, Math.ceil((view.top + view.height) / ROW) + BEYOND);
   const colours = pens(held.lines, from, to);
   return (
     <div class={`log-box${look.wrap ? " wrap" : ""}`} ref={box} tabIndex={0} role="log" aria-label={label} aria-live="off"
       onScroll={() => { measure(); onScroll(); }}>
       {waiting && <Waiting height={200} />}
+      {look.wrap && from > 0 && <p class="muted log-row">Earlier lines are there without wrapping.</p>}
       <div class="log-inner" style={look.wrap ? {} : { height: `${all * ROW}px` }}>
         <div style={look.wrap ? {} : { transform: `translateY(${from * ROW}px)` }}>
           {held.lines.slice(from, to).map((row, index) => (
@@ -64,10 +69,11 @@ export function Rows({ box, held, look, waiting, onScroll, label }: {
 }
 
 function Line({ at, text, pen, search, hit }: { at: number; text: string; pen: Pen; search: string; hit: boolean }): JSX.Element {
+  const surface = dark.value ? "#161c1a" : "#ffffff";
   return (
     <div class={`log-row ansi${hit ? " hit" : ""}`} data-at={at}>
       {parse(text, pen).pieces.map((piece) => (
-        <span class={piece.kind || undefined} style={piece.color || piece.background ? { color: piece.color, background: piece.background } : undefined}>
+        <span class={piece.kind || undefined} style={piece.color || piece.background ? { color: piece.color && readable(piece.color, piece.background ?? surface), background: piece.background } : undefined}>
           {marked(piece.text, search).map((part) => (part.hit ? <mark>{part.text}</mark> : part.text))}
         </span>
       ))}
