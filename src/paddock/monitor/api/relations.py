@@ -14,8 +14,8 @@ from paddock.monitor.api.watches import Evaluated
 from paddock.monitor.house import House
 from paddock.monitor.http.route import Call, Route
 from paddock.monitor.watches import evaluation_json, stands
-from paddock.queue.leftover import OVER
-from paddock.queue.view import Entry, snapshot
+from paddock.queue.order.leftover import OVER
+from paddock.queue.show.view import Entry, snapshot
 
 MOST_READ = 5000  # files of tasks that may wait for this one
 

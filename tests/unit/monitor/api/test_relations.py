@@ -10,7 +10,7 @@ import pytest
 from paddock import wire
 from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import DONE, Finding, Result, encode
-from paddock.queue.submission import submit
+from paddock.queue.entry.submission import submit
 from paddock.record.layout import Home
 from tests.served import Server, served
 from tests.unit.monitor.conftest import author
