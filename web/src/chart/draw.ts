@@ -52,9 +52,11 @@ export function draw(plot: uPlot, lines: readonly Line[], bars: readonly Bar[], 
   }
   for (const bar of bars) drawBar(ctx, bar, pixel(x, bar.x), bbox, ratio);
   ctx.restore();
+  ctx.save(); // uPlot remembers what colours it has set
   for (const line of ordered) {
     if (line.dots) drawDots(ctx, line, x, y, bbox, ratio, focus !== "" && line.key !== focus);
   }
+  ctx.restore();
 }
 
 /** The places to draw: what is seen, and one point beyond each side. */
