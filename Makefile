@@ -1,5 +1,5 @@
 # Two commands do everything on a machine that has only python3, git and make:
-#   make demo   a small real training: logs, checkpoints, and is compared
+#   make demo   a sweep of small real trainings, evaluated while it runs and live on the board, then compared
 #   make test   everything needed is installed, then lint, types, import directions and tests
 PYTHON ?= python3
 VENV   := .venv
@@ -9,7 +9,7 @@ PIP_PIN := 26.3
 WORKERS ?= auto
 BOARD  := $(shell find web -name node_modules -prune -o -name .node -prune -o -type f -print)
 
-.PHONY: demo board board-check test lint types imports unit format clean
+.PHONY: demo board board-check browser wheel test lint types imports unit format clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
@@ -33,7 +33,17 @@ board: $(VENV)/.ready
 board-check: $(VENV)/.ready
 	$(BIN)/python web/build.py --check
 
-test: board board-check lint types imports unit
+# A wheel, and a look into it: the board is not in the repository, but must be in there.
+wheel: $(VENV)/.ready
+	rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(BIN)/python web/in_wheel.py dist/paddock-*.whl
+
+# The tests of the board want a Chromium; without one, PADDOCK_NO_BROWSER=1 leaves them away.
+browser:
+	sh tests/acceptance/board/browser.sh
+
+test: browser board board-check lint types imports unit
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check src tests bench examples

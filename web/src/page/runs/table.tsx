@@ -48,7 +48,7 @@ export function RunTable({ q, sort, columns, onSort, onRows }: {
   }, [q, sort]);
 
   const visible: [number, Row | undefined][] = [];
-  for (let at = part.first; at < Math.min(part.end, rows.total ?? 14); at += 1) visible.push([at, rows.row(at)]);
+  for (let at = part.first; at < Math.min(part.end, rows.total ?? (rows.error ? 0 : 14)); at += 1) visible.push([at, rows.row(at)]);
   const metric = shown.find((one) => one.kind === "spark")?.key.slice(SPARK.length) ?? "";
   const drawn = visible.flatMap(([, row]) => (row ? [{ id: row.id, live: row.get("state") === "running" }] : []));
   const sparks = useSparks(metric, drawn, rows.version);

@@ -1,0 +1,18 @@
+#!/bin/sh
+# The browser that the board is tested in: Debian's Chromium. `make test` calls this before the tests.
+if [ "${PADDOCK_NO_BROWSER:-}" = 1 ]; then
+    echo "PADDOCK_NO_BROWSER=1: the board is not tested in a browser."
+    exit 0
+fi
+for name in chromium chromium-browser google-chrome; do
+    command -v "$name" >/dev/null && exit 0
+done
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "Chromium is installed, to test the board in."
+    export DEBIAN_FRONTEND=noninteractive
+    { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1
+    command -v chromium >/dev/null && exit 0
+fi
+echo "The board is tested in a real browser, and there is no Chromium here." >&2
+echo "Install it (as root: apt-get install chromium), or leave these tests away: PADDOCK_NO_BROWSER=1 make test" >&2
+exit 1

@@ -1,0 +1,81 @@
+"""A comparison shows only what differs, folds seeds as `paddock compare` does, and can be carried away."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from statistics import mean, stdev
+from typing import Any
+
+import pytest
+
+from tests.acceptance.board.eye import Eye, soon
+from tests.acceptance.board.laboratory import LRS, Laboratory
+
+
+@pytest.fixture
+def compare(eye: Eye, lab: Laboratory) -> str:
+    return f"/compare?run={'&run='.join(lab.sweep())}"
+
+
+def accuracies(lab: Laboratory, lr: float) -> list[float]:
+    runs = lab.get("/runs?limit=500&q=name~sweep")["runs"]
+    return [run["metrics"]["val/acc"]["best"] for run in runs if run["config"]["optimizer"]["lr"] == lr]
+
+
+def test_only_what_differs_is_listed(eye: Eye, lab: Laboratory, compare: str) -> None:
+    page = eye.go(f"{compare}&show=differences")
+    table = page.locator("main table").first
+    told = lab.get(f"/diff?run={'&run='.join(lab.sweep())}")["config"]
+    assert table.locator("tbody th").all_inner_texts() == [row["key"] for row in told]
+    assert {row["key"] for row in told} == {"lr", "optimizer.lr", "seed"}
+    page.get_by_label("what is the same, too").check()
+    eye.wait_text("optimizer.name")
+
+
+def test_seeds_are_folded_into_mean_and_std(eye: Eye, lab: Laboratory, compare: str) -> None:
+    eye.go(f"{compare}&show=results&metric=val/acc&stat=best")
+    eye.wait_text("±", "main table")
+    terminal = lab.paddock("compare", "name~sweep", "--by", "optimizer.lr", "--metric", "val/acc")
+    told = [(mean(values), stdev(values)) for values in (accuracies(lab, lr) for lr in sorted(LRS))]
+    for text in (eye.text("main table"), terminal):
+        found = sorted((float(m), float(s)) for m, s in re.findall(r"([\d.]+) ± ([\d.]+)", text))
+        assert list(chain(*found)) == pytest.approx(list(chain(*told)), rel=0.03)
+
+
+def test_the_curves_are_drawn_and_zoomed_by_key_and_drag(eye: Eye, compare: str) -> None:
+    page = eye.go(f"{compare}&metric=train/loss")
+    chart = page.locator("main .plot").first
+    chart.locator("canvas").wait_for()
+    chart.focus()
+    page.keyboard.press("+")
+    soon(lambda: "zoom=" in page.url)
+    page.keyboard.press("0")
+    soon(lambda: "zoom=" not in page.url)
+    box = chart.bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.4, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, y, steps=4)
+    page.mouse.up()
+    soon(lambda: "zoom=" in page.url)
+    low, high = map(float, page.url.partition("zoom=")[2].split("&")[0].replace("%7E", "~").split("~"))
+    assert 10 < low < high < 30
+
+
+@pytest.mark.parametrize("show", ["scatter", "parallel"])
+def test_config_and_result_are_drawn_against_each_other(eye: Eye, compare: str, show: str) -> None:
+    page = eye.go(compare)
+    page.get_by_role("button", name=show.capitalize()).click()
+    soon(lambda: f"show={show}" in page.url)
+    page.locator("main :is(svg circle, svg path, svg polyline, canvas)").first.wait_for()
+    eye.pictures(f"compare-{show}")
+
+
+@pytest.mark.parametrize(("label", "mark"), [("LaTeX", r"\begin{tabular}"), ("Markdown", "| --- |"), ("CSV", "lr,")])
+def test_the_results_are_copied(eye: Eye, compare: str, label: str, mark: str) -> None:
+    page: Any = eye.go(f"{compare}&show=results&metric=val/acc&stat=best")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name=label).click()
+    copied = soon(lambda: page.evaluate("navigator.clipboard.readText()"))
+    assert mark.replace(" ", "") in copied.replace(" ", "").replace("-----", "---") or mark in copied

@@ -1,0 +1,49 @@
+"""A report is written on the board, kept in the home, and carried away as one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.acceptance.board.eye import Eye, opened, soon
+from tests.acceptance.board.laboratory import Laboratory
+
+
+def test_a_comparison_becomes_a_report_with_prose(eye: Eye, lab: Laboratory) -> None:
+    page = eye.go(f"/compare?run={'&run='.join(lab.sweep()[:2])}")
+    page.get_by_role("button", name="Put into a report").click()
+    page.get_by_label("Its title").fill("Two of four")
+    page.get_by_role("button", name="Keep").click()
+    page.wait_for_url("**/reports/*")
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Text").fill("They are **alike**.")
+    page.get_by_role("button", name="Save").click()
+    page.locator("main strong", has_text="alike").wait_for()
+    kept = next(one for one in lab.get("/reports")["reports"] if one["title"] == "Two of four")
+    assert [block["kind"] for block in kept["blocks"]] == ["text", "comparison"]
+    assert kept["blocks"][0]["text"] == "They are **alike**."
+    eye.go("/reports")
+    titles = [one["title"] for one in lab.get("/reports")["reports"]]
+    assert page.locator("main li h2").all_inner_texts() == titles
+    page.get_by_role("link", name="Two of four").click()
+    page.get_by_role("button", name="Remove").click()
+    page.locator("dialog").get_by_role("button", name="Remove", exact=True).click()
+    soon(lambda: "Two of four" not in [one["title"] for one in lab.get("/reports")["reports"]])
+
+
+def test_an_exported_report_opens_without_a_server(eye: Eye, lab: Laboratory, tmp_path: Path) -> None:
+    report = next(one for one in lab.get("/reports")["reports"] if one["title"] == "What the sweep says")
+    page = eye.go(f"/reports/{report['id']}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export HTML").click()
+    file = tmp_path / "report.html"
+    download.value.save_as(file)
+    assert "<script" not in file.read_text() and "://" not in file.read_text().replace("http://www.w3.org", "")
+    with opened(page.context.browser, "") as reader:
+        asked: list[str] = []
+        reader.page.on("request", lambda request: asked.append(request.url))
+        reader.page.goto(file.as_uri())
+        assert "Learning rates" in reader.text("main") and reader.page.locator("svg path").count() > 0
+        assert asked == [file.as_uri()]
+        assert reader.barriers() == []
+        reader.picture("exported-report")
+        reader.fine()

@@ -1,0 +1,105 @@
+"""The list of runs: what it shows is what the API says, and what is done there is in the record."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.acceptance.board.eye import Eye, soon
+from tests.acceptance.board.laboratory import LRS, PROJECT, SEEDS, Laboratory
+
+ROW = "main [role=row]:has(input)"
+
+
+def rows(eye: Eye) -> list[str]:
+    """The names in the list, as they stand."""
+    return [str(name) for name in eye.page.locator(f"{ROW} a[href^='/runs/']").all_inner_texts()]
+
+
+def shown(eye: Eye, names: list[str]) -> None:
+    soon(lambda: rows(eye) == names)
+
+
+@pytest.mark.parametrize("query", ["", "state=finished", "name~sweep", "optimizer.lr<0.1 state!=running", "state=lost"])
+def test_the_list_has_the_runs_of_the_query_in_their_order(eye: Eye, lab: Laboratory, query: str) -> None:
+    eye.go("/runs")
+    eye.page.get_by_label("Filter").fill(query)
+    found = lab.get(f"/runs?limit=500&q={query.replace(' ', '%20').replace('<', '%3C')}")
+    shown(eye, [run["name"] for run in found["runs"]])
+    assert str(found["total"]) in eye.text("main .page-head")
+    states = eye.page.locator(f"{ROW} .state").all_inner_texts()
+    assert states == [run["state"] for run in found["runs"]]
+
+
+def test_a_query_that_is_none_is_explained(eye: Eye) -> None:
+    page = eye.go("/runs")
+    page.get_by_label("Filter").fill("lr<<")
+    page.locator("#filter-error .bad-text").wait_for()
+    assert any(error.startswith("400 ") for error in eye.errors)
+    page.get_by_label("Filter").fill("")
+    soon(lambda: rows(eye))
+    eye.errors.clear()
+
+
+def test_a_head_sorts_and_the_address_keeps_it(eye: Eye, lab: Laboratory) -> None:
+    page = eye.go(f"/runs?q=project%3D{PROJECT}")
+    page.locator("main [role=columnheader] button", has_text="name").first.click()
+    names = [run["name"] for run in lab.get(f"/runs?limit=500&q=project%3D{PROJECT}&sort=name")["runs"]]
+    shown(eye, names)
+    assert "sort=name" in page.url
+    page.reload()
+    shown(eye, names)
+
+
+def test_runs_are_grouped_with_mean_std_and_count(eye: Eye, lab: Laboratory) -> None:
+    page = eye.go("/runs?q=name~sweep&by=config.optimizer.lr&col=last.val/acc")
+    page.locator("main table tbody tr, main [role=rowgroup] [role=row]").first.wait_for()
+    text = eye.text("main")
+    runs = lab.get("/runs?limit=500&q=name~sweep")["runs"]
+    for lr in LRS:
+        values = [run["metrics"]["val/acc"]["last"] for run in runs if run["config"]["optimizer"]["lr"] == lr]
+        mean = sum(values) / len(values)
+        assert len(values) == len(SEEDS) and f"{mean:.3g}"[:4] in text
+    assert "±" in text
+
+
+def test_what_is_starred_tagged_and_noted_is_in_the_record(eye: Eye, lab: Laboratory) -> None:
+    run = lab.named("train-lr0.2-s0")
+    page = eye.go("/runs?q=name%3Dtrain-lr0.2-s0")
+    page.locator(f"{ROW} button[aria-pressed]").first.click()
+    soon(lambda: lab.named("train-lr0.2-s0")["star"])
+    page.locator(f"{ROW} input[type=checkbox]").first.click()
+    page.get_by_role("button", name="Tag", exact=True).click()
+    page.locator("dialog input").fill("good seen")
+    page.locator("dialog footer button", has_text="Add").click()
+    soon(lambda: set(lab.named("train-lr0.2-s0")["tags"]) >= {"good", "seen"})
+    page.get_by_role("button", name="Note", exact=True).click()
+    page.locator("dialog textarea").fill("Looks fine.")
+    page.locator("dialog footer button", has_text="Keep").click()
+    soon(lambda: lab.named("train-lr0.2-s0")["notes"] == "Looks fine.")
+    assert "Looks fine." in lab.paddock("show", run["id"])
+
+
+def test_two_runs_that_are_selected_by_keyboard_are_compared(eye: Eye, lab: Laboratory) -> None:
+    page = eye.go("/runs?q=name~sweep")
+    soon(lambda: len(rows(eye)) == len(LRS) * len(SEEDS))
+    for number in (1, 2):
+        page.keyboard.press("j")
+        page.locator(f"main .cursor[aria-rowindex='{number + 1}']").wait_for()
+        page.keyboard.press("x")
+        eye.wait_text(f"{number} run", "main .selected-bar b")
+    page.keyboard.press("c")
+    page.wait_for_url("**/compare?**")
+    eye.settle()
+    ids = [run["id"] for run in lab.get("/runs?limit=500&q=name~sweep")["runs"]][:2]
+    assert all(f"run={run}" in page.url for run in ids)
+
+
+def test_a_run_that_begins_is_in_the_list_at_once(eye: Eye, lab: Laboratory) -> None:
+    eye.go("/runs?q=project%3Dlive")
+    eye.wait_text("No run fits")
+    task = lab.paddock(
+        "submit", "--no-snapshot", "--project", "live", "--name", "sudden", "--quiet", "--", "true"
+    ).strip()
+    soon(lambda: rows(eye) == ["sudden"])
+    soon(lambda: eye.page.locator(f"{ROW} .state").all_inner_texts() == ["finished"])
+    assert lab.get(f"/runs/{task}")["run"]["state"] == "finished"

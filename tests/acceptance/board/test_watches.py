@@ -1,0 +1,49 @@
+"""The watches' pages: each checkpoint with its score, or why it has none, and the best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.acceptance.board.eye import Eye, soon
+from tests.acceptance.board.laboratory import Laboratory
+
+
+def test_a_watch_leads_to_its_checkpoints(eye: Eye, lab: Laboratory) -> None:
+    told = lab.get("/watches")["watches"]
+    page = eye.go("/watches")
+    for watch in told:
+        eye.wait_text(watch["directory"])
+    page.get_by_role("link", name="out").first.click()
+    page.wait_for_url("**/watches/*")
+    detail = lab.get(f"/watches/{told[0]['watch']}")
+    eye.settle()
+    rows = page.locator("main table.checkpoints tbody tr")
+    assert rows.count() == detail["total"] == 4
+    text = eye.text("main table.checkpoints")
+    for one in detail["evaluations"]:
+        assert Path(one["checkpoint"]).name in text
+        assert (one["reason"] if one["state"] == "failed" else f"{one['values']['acc']:.4g}"[:5]) in text
+    assert Path(detail["best"]["checkpoint"]).name in eye.text("main .watch-best")
+    page.locator("main .watch-chart canvas").wait_for()
+
+
+def test_only_what_failed_is_shown_when_asked_for(eye: Eye, lab: Laboratory) -> None:
+    watch = lab.get("/watches")["watches"][0]["watch"]
+    page = eye.go(f"/watches/{watch}")
+    page.locator("main .watch-counts button", has_text="failed").click()
+    soon(lambda: page.locator("main table.checkpoints tbody tr").count() == 1)
+    eye.wait_text("this checkpoint cannot be read")
+    assert "state=failed" in page.url
+
+
+def test_a_new_checkpoint_is_there_without_a_reload(eye: Eye, lab: Laboratory) -> None:
+    """Watched elsewhere than the others, so that they find what they count."""
+    (lab.work / "later").mkdir()
+    evaluator = ("--evaluator", "evaluate.py:score", "--regex-filter", r"\.json$", "--quiet-time", "0.1s")
+    lab.paddock("watch", "later", *evaluator, "--once", "--num-eval-workers", "0", "--quiet")
+    found = next(one for one in lab.get("/watches")["watches"] if one["directory"].endswith("later"))
+    page = eye.go(f"/watches/{found['watch']}")
+    eye.wait_text("No checkpoint was found yet")
+    (lab.work / "later/step=5.json").write_text("0.25")
+    lab.paddock("watch", "later", *evaluator, "--once", "--num-eval-workers", "0", "--quiet")
+    soon(lambda: page.locator("main table.checkpoints tbody tr").count() == 1)
