@@ -68,7 +68,7 @@ def as_user(program, uid: int, *arguments: str, **environment: str | None) -> su
         "import os, sys, importlib, importlib.metadata, getpass, pwd, difflib\n"
         "importlib.metadata.version('click')\n"
         "from paddock.cli.main import VERBS, main\n"
-        "import paddock.cli.failure, paddock.catalog.catalog\n"
+        "import paddock.cli.failure, paddock.catalog.catalog, paddock.monitor.server.presence\n"
         "for name in VERBS: importlib.import_module(VERBS[name][0])\n"
         f"if os.getuid() == 0: os.setgroups([]); os.setgid({uid}); os.setuid({uid})\n"
         "main(sys.argv[1:])"

@@ -26,7 +26,7 @@ def two(path, other):
 
 def sends(path):
     import paddock
-    paddock.submit("echo", path, queue="cluster")
+    paddock.submit(f"echo {path}", queue="cluster")
 """
 
 

@@ -168,6 +168,14 @@ def test_a_wrong_task_is_a_sentence_and_nothing_is_written(home, about: dict[str
     assert find_queue("default", home).list().places == []
 
 
+def test_two_queues_or_two_checks_are_one_too_many(home) -> None:
+    with pytest.raises(UsageError, match="two queues"):
+        submit("echo", "out/step=1.pt", queue="cluster", home=home)
+    with pytest.raises(UsageError, match="two checks"):
+        submit("cluster", "echo", "true", chk="false", home=home)
+    assert not home.queues.exists()
+
+
 def test_what_is_edited_between_two_submits_is_what_the_second_one_runs(home, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     codes = []

@@ -153,6 +153,12 @@ def submit(
     now unless snapshot=False.
     """
     if len(args) in (2, 3):
+        if queue is not None or (len(args) == 3 and chk):
+            raise UsageError(
+                f"submit() was given two {'queues' if queue is not None else 'checks'}: with several texts in a row the "
+                "first is the queue, the second the command and the third the check.",
+                hint="For a command with arguments, give one text: submit('echo hello', queue='gpu').",
+            )
         queue, command = args[:2]
         chk = args[2] if len(args) == 3 else chk
     elif len(args) == 1:
