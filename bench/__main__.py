@@ -21,7 +21,7 @@ from bench.system import System, all_systems
 
 QUEUE_CASES = ("queue", "latency", "submit", "backlog", "idle")
 WATCH_CASES = ("watch", "watch_idle")
-MONITOR_CASES = ("progress", "lines", "serve")
+MONITOR_CASES = ("progress", "lines", "serve", "board")
 RECORD_CASES = ("imports", "log", "usage", "pack", "kill", "read", "listing", "export", "growth")
 CASES = (*RECORD_CASES, *QUEUE_CASES, *WATCH_CASES, "ship", *MONITOR_CASES)
 PACE_TURNS, DISK_FILES = 200_000, 20

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlencode
@@ -20,8 +20,10 @@ from bench.peers.servers import METRICS, Server, ask
 MLFLOW_PYTHON = "BENCH_MLFLOW_PYTHON"
 MOST_POINTS = 2_500  # of a run, that MLflow puts into one answer; its page asks for 320
 
+Row = tuple[int, list[float]]  # the step, and a value for each metric
 
-def values(number: int, steps: int) -> Iterator[tuple[int, list[float]]]:
+
+def values(number: int, steps: int) -> Iterator[Row]:
     for line in homes.rows(number, range(steps), METRICS):
         row = json.loads(line)
         yield row[1], row[3:-1]
@@ -34,22 +36,25 @@ class TensorBoard(Server):
     distribution = "tensorboard"
 
     def fill(self, home: Path, runs: int, steps: int) -> None:
-        """Through tensorboardX's writer of records; add_scalar() and its thread would take many times as long."""
+        for number in range(runs):
+            self.put(home, number, values(number, steps), METRICS)
+
+    def put(self, home: Path, number: int, rows: Iterator[Row], metrics: Sequence[str]) -> None:
+        """One run, by tensorboardX's writer of records; add_scalar() and its thread would take many times as long."""
         from tensorboardX.proto.event_pb2 import Event
         from tensorboardX.proto.summary_pb2 import Summary
         from tensorboardX.record_writer import RecordWriter
 
-        for number in range(runs):
-            directory = home / "events" / homes.run_id(number)
-            directory.mkdir(parents=True)
-            writer = RecordWriter(str(directory / f"events.out.tfevents.{int(homes.CREATED)}.bench"))
-            writer.write(Event(wall_time=homes.CREATED, file_version="brain.Event:2").SerializeToString())
-            for step, found in values(number, steps):
-                pairs = zip(METRICS, found, strict=True)
-                summary = Summary(value=[Summary.Value(tag=metric, simple_value=value) for metric, value in pairs])
-                event = Event(wall_time=homes.CREATED + step * homes.STEP_MS / 1000, step=step, summary=summary)
-                writer.write(event.SerializeToString())
-            writer.close()
+        directory = home / "events" / homes.run_id(number)
+        directory.mkdir(parents=True)
+        writer = RecordWriter(str(directory / f"events.out.tfevents.{int(homes.CREATED)}.bench"))
+        writer.write(Event(wall_time=homes.CREATED, file_version="brain.Event:2").SerializeToString())
+        for step, found in rows:
+            pairs = zip(metrics, found, strict=True)
+            summary = Summary(value=[Summary.Value(tag=metric, simple_value=value) for metric, value in pairs])
+            event = Event(wall_time=homes.CREATED + step * homes.STEP_MS / 1000, step=step, summary=summary)
+            writer.write(event.SerializeToString())
+        writer.close()
 
     def command(self, home: Path, port: int) -> list[str]:
         words = ["--logdir", str(home / "events"), "--host", "127.0.0.1", "--port", str(port)]
@@ -92,6 +97,9 @@ class MlflowServer(Server):
         return {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true", "GIT_PYTHON_REFRESH": "quiet"}
 
     def fill(self, home: Path, runs: int, steps: int) -> None:
+        self.put(home, runs, lambda number: values(number, steps), METRICS)
+
+    def put(self, home: Path, runs: int, rows: Callable[[int], Iterator[Row]], metrics: Sequence[str]) -> None:
         """The runs by its own client, settings and points straight into its tables: one by one they would take long."""
         make = (
             "import sys, mlflow\n"
@@ -105,16 +113,15 @@ class MlflowServer(Server):
         made = subprocess.run(
             words, check=True, capture_output=True, text=True, env=os.environ | self.environment(home)
         )
+        into = "(key, value, timestamp, run_uuid, step, is_nan) VALUES (?, ?, ?, ?, ?, ?)"
         with sqlite3.connect(home / "mlflow.db") as db:
             for number, run in enumerate(made.stdout.split()):
-                rows = [
-                    (metric, value, 1000 * step, run, step, 0)
-                    for step, found in values(number, steps)
-                    for metric, value in zip(METRICS, found, strict=True)
-                ]
-                into = "(key, value, timestamp, run_uuid, step, is_nan) VALUES (?, ?, ?, ?, ?, ?)"
-                db.executemany(f"INSERT INTO metrics {into}", rows)
-                db.executemany(f"INSERT INTO latest_metrics {into}", rows[-len(METRICS) :])
+                last: list[tuple[str, float, int, str, int, int]] = []
+                for step, found in rows(number):
+                    pairs = zip(metrics, found, strict=True)
+                    last = [(metric, value, 1000 * step, run, step, 0) for metric, value in pairs]
+                    db.executemany(f"INSERT INTO metrics {into}", last)
+                db.executemany(f"INSERT INTO latest_metrics {into}", last)
                 config = [(key, str(value), run) for key, value in homes.facts(number)["config"].items()]
                 db.executemany("INSERT INTO params (key, value, run_uuid) VALUES (?, ?, ?)", config)
         db.close()
