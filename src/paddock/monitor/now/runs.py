@@ -79,7 +79,7 @@ class Runs:
         self._take(rows, clock)
         for run_id in [run_id for run_id in wanted if not os.path.isdir(self._home.runs / run_id)]:
             self.stories.pop(run_id, None)
-        self._forget(clock)
+        self._forget()
         return self.stories
 
     def _sweep(self) -> set[str]:
@@ -92,7 +92,7 @@ class Runs:
         for run_id in [run_id for run_id in self.stories if run_id not in listing.runs]:
             del self.stories[run_id]
         if not before:
-            return {row.id for row in self._catalog.runs() if row.id in listing.runs and _is_recent(row, time.time())}
+            return _worth_telling([row for row in self._catalog.runs() if row.id in listing.runs], time.time())
         return {run_id for run_id, mtime in listing.runs.items() if before.get(run_id) != mtime}
 
     def _new(self) -> set[str]:
@@ -140,8 +140,8 @@ class Runs:
 
     def _read_records(self, new: list[str]) -> None:
         """Of new ones all, of the others what came since the last look."""
-        before = self._place
-        old = [run_id for run_id in self.stories if run_id not in set(new)]
+        before, fresh = self._place, set(new)
+        old = [run_id for run_id in self.stories if run_id not in fresh]
         later = self._catalog.records_after(old, before, KINDS)
         if later.afresh:
             for run_id in old:
@@ -151,15 +151,23 @@ class Runs:
             self.stories[run_id].alerts = [*self.stories[run_id].alerts[1 - MOST_ALERTS :], record]
         self._place = later.place
 
-    def _forget(self, clock: float) -> None:
+    def _forget(self) -> None:
         """What ended long ago, and of very many that ended lately the earliest."""
-        now = time.time()
-        ended = [story.row for story in self.stories.values() if story.row.state != RUNNING]
-        ended.sort(key=lambda row: row.ended or row.seen or row.created, reverse=True)
-        for i, row in enumerate(ended):
-            if i >= MOST_ENDED or not _is_recent(row, now):
-                del self.stories[row.id]
+        kept = _worth_telling([story.row for story in self.stories.values()], time.time())
+        for run_id in [run_id for run_id in self.stories if run_id not in kept]:
+            del self.stories[run_id]
+
+
+def _worth_telling(rows: list[RunRow], now: float) -> set[str]:
+    """What runs, and what ended lately; of very many that did the latest."""
+    ended = [row for row in rows if row.state != RUNNING and _is_recent(row, now)]
+    ended.sort(key=_ended_at, reverse=True)
+    return {row.id for row in ended[:MOST_ENDED]} | {row.id for row in rows if row.state == RUNNING}
+
+
+def _ended_at(row: RunRow) -> float:
+    return row.ended or row.seen or row.created
 
 
 def _is_recent(row: RunRow, now: float) -> bool:
-    return row.state == RUNNING or now - (row.ended or row.seen or row.created) < RECENT_SECONDS
+    return row.state == RUNNING or now - _ended_at(row) < RECENT_SECONDS
