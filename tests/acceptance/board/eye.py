@@ -49,6 +49,10 @@ _UNREACHABLE = """() => {
   return found.map((e) => e.outerHTML.slice(0, 160));
 }"""
 _PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+_AFRESH = """() => {
+  document.activeElement.blur();
+  for (const e of document.querySelectorAll("*")) if (e.scrollTop || e.scrollLeft) e.scrollTo(0, 0);
+}"""
 _WHOLE = ["serious", "critical"]
 
 
@@ -108,7 +112,8 @@ class Eye:
         self.page.screenshot(path=PICTURES / f"{name}.png", animations="disabled")
 
     def pictures(self, name: str) -> None:
-        """Wide and narrow, light and dark, for people to look at."""
+        """Wide and narrow, light and dark, for people to look at: from its beginning, with nothing in focus."""
+        self.page.evaluate(_AFRESH)
         for width, size in (("wide", WIDE), ("narrow", NARROW)):
             self.page.set_viewport_size({"width": size[0], "height": size[1]})
             for scheme in ("light", "dark"):
