@@ -154,9 +154,10 @@ def submit(
     """
     if len(args) in (2, 3):
         if queue is not None or (len(args) == 3 and chk):
+            twice = "queues" if queue is not None else "checks"
             raise UsageError(
-                f"submit() was given two {'queues' if queue is not None else 'checks'}: with several texts in a row the "
-                "first is the queue, the second the command and the third the check.",
+                f"submit() was given two {twice}: of several texts in a row the first is the queue, the second the "
+                "command and the third the check.",
                 hint="For a command with arguments, give one text: submit('echo hello', queue='gpu').",
             )
         queue, command = args[:2]
