@@ -93,7 +93,7 @@ def test_a_run_that_is_not_there_is_a_sentence(eye: Eye) -> None:
 
 GOING = """
 import pathlib, time, paddock
-run = paddock.init(project="live", name="going")
+run = paddock.init(project="going", name="going")
 for step in (1, 2):
     run.log({"loss": 1 / step}, step=step)
     print("step", step, flush=True)

@@ -95,10 +95,10 @@ def test_two_runs_that_are_selected_by_keyboard_are_compared(eye: Eye, lab: Labo
 
 
 def test_a_run_that_begins_is_in_the_list_at_once(eye: Eye, lab: Laboratory) -> None:
-    eye.go("/runs?q=project%3Dlive")
+    eye.go("/runs?q=project%3Dsudden")
     eye.wait_text("No run fits")
     task = lab.paddock(
-        "submit", "--no-snapshot", "--project", "live", "--name", "sudden", "--quiet", "--", "true"
+        "submit", "--no-snapshot", "--project", "sudden", "--name", "sudden", "--quiet", "--", "true"
     ).strip()
     soon(lambda: rows(eye) == ["sudden"])
     soon(lambda: eye.page.locator(f"{ROW} .state").all_inner_texts() == ["finished"])
