@@ -16,7 +16,7 @@ from bench import fresh, homes
 from bench.browser import chromium, painted
 from bench.peers.pages import PaddockPage, Page
 from bench.peers.servers import LOAD_SECONDS
-from bench.processes import cpu_seconds, family, wait_until
+from bench.processes import cpu_seconds, family, wait_quiet, wait_until
 from bench.report import Line, Results
 from bench.system import System
 
@@ -88,7 +88,7 @@ def zoomed(system: PaddockPage, home: Path, runs: int) -> dict[str, float]:
         page.goto(_url(line, f"/compare?{ids}"))
         chart = page.locator("main .plot .u-over").first
         chart.wait_for(timeout=60_000)
-        page.wait_for_timeout(2000)  # all curves have come
+        _rest(page)  # all curves have come
         chart.scroll_into_view_if_needed()
         box = chart.bounding_box()
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -115,8 +115,17 @@ def idle(system: PaddockPage, home: Path, seconds: float) -> dict[str, float]:
         for number, page in enumerate(pages):
             page.goto(_url(line, ("/runs", "/now", "/queue", f"/runs/{homes.run_id(0)}", "/watches")[number % 5]))
             page.locator("header .link-state").wait_for()
-        time.sleep(3.0)
+            _rest(page)
+        wait_quiet(server, "the server with its viewers", share=0.2)
         return {IDLE: max(0.0, (_share(server, seconds) - alone) / VIEWERS)}
+
+
+def _rest(page: Any) -> None:
+    """Until it has asked the server for nothing more for a second."""
+    asked, before = "() => performance.getEntriesByType('resource').length", -1
+    while (now := page.evaluate(asked)) != before:
+        before = now
+        page.wait_for_timeout(1000)
 
 
 def _share(pid: int, seconds: float) -> float:
