@@ -55,8 +55,10 @@ types: $(VENV)/.ready
 imports: $(VENV)/.ready
 	$(BIN)/lint-imports
 
+# The browser's tests by themselves: while Playwright is there, its loop runs in the thread of all tests.
 unit: $(VENV)/.ready
-	$(BIN)/python -m pytest -n $(WORKERS) tests
+	$(BIN)/python -m pytest -n $(WORKERS) tests --ignore=tests/acceptance/board
+	$(BIN)/python -m pytest tests/acceptance/board
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix src tests bench examples

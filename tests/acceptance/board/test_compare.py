@@ -47,11 +47,13 @@ def test_the_curves_are_drawn_and_zoomed_by_key_and_drag(eye: Eye, compare: str)
     page = eye.go(f"{compare}&metric=train/loss")
     chart = page.locator("main .plot").first
     chart.locator("canvas").wait_for()
+    eye.settle()  # a key does nothing while the curves have not come
     chart.focus()
     page.keyboard.press("+")
     soon(lambda: "zoom=" in page.url)
     page.keyboard.press("0")
     soon(lambda: "zoom=" not in page.url)
+    eye.settle()
     box = chart.bounding_box()
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 0.4, y)
