@@ -43,7 +43,7 @@ def test_seeds_are_folded_into_mean_and_std(eye: Eye, lab: Laboratory, compare: 
         assert list(chain(*found)) == pytest.approx(list(chain(*told)), rel=0.03)
 
 
-def test_the_curves_are_drawn_and_zoomed_by_key_and_drag(eye: Eye, compare: str) -> None:
+def test_the_curves_are_drawn_and_zoomed_by_key(eye: Eye, compare: str) -> None:
     page = eye.go(f"{compare}&metric=train/loss")
     chart = page.locator("main .plot").first
     chart.locator("canvas").wait_for()
@@ -53,16 +53,6 @@ def test_the_curves_are_drawn_and_zoomed_by_key_and_drag(eye: Eye, compare: str)
     soon(lambda: "zoom=" in page.url)
     page.keyboard.press("0")
     soon(lambda: "zoom=" not in page.url)
-    eye.settle()
-    box = chart.bounding_box()
-    y = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + box["width"] * 0.4, y)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.6, y, steps=4)
-    page.mouse.up()
-    soon(lambda: "zoom=" in page.url)
-    low, high = map(float, page.url.partition("zoom=")[2].split("&")[0].replace("%7E", "~").split("~"))
-    assert 10 < low < high < 30
 
 
 @pytest.mark.parametrize("show", ["scatter", "parallel"])
