@@ -1,5 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
-import { ApiError, isAbort } from "~/api/client";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "~/api/client";
+import { Asking } from "~/api/asking";
 
 export interface Fetched<T> {
   /** The last answer, kept while the next is on its way: nothing jumps. */
@@ -8,28 +9,36 @@ export interface Fetched<T> {
   /** There was no answer yet. */
   waiting: boolean;
   again: () => void;
+  /** What an order was answered with stands for the next answer. */
+  put: (data: T) => void;
 }
 
-/** Ask when `key` changes and when told to; what was asked before is given up. */
+/** Ask when `key` changes, which gives up what was asked before, and when told to, which does not. */
 export function useFetched<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): Fetched<T> {
   const [state, setState] = useState<{ key?: string; data?: T; error?: ApiError }>({});
-  const [turn, setTurn] = useState(0);
+  const latest = useRef(ask);
+  latest.current = ask;
+  const asking = useRef<Asking<T>>(undefined);
   useEffect(() => {
-    const stop = new AbortController();
-    ask(stop.signal).then(
-      (data) => !stop.signal.aborted && setState({ key, data }),
-      (error: unknown) => {
-        if (isAbort(error) || stop.signal.aborted) return;
-        const said = error instanceof ApiError ? error : new ApiError(0, String(error), "", "Error");
-        setState((before) => ({ ...before, key, error: said }));
-      },
+    const mine = new Asking<T>(
+      (signal) => latest.current(signal),
+      (data) => setState({ key, data }),
+      (error) => setState((before) => ({ ...before, key, error: errorOf(error) })),
     );
-    return () => stop.abort();
-  }, [key, turn]);
+    asking.current = mine;
+    mine.again();
+    return () => mine.stop();
+  }, [key]);
   return {
     data: state.data,
     error: state.error,
     waiting: state.data === undefined && state.error === undefined,
-    again: () => setTurn((n) => n + 1),
+    again: () => asking.current?.again(),
+    put: (data) => {
+      asking.current?.forget();
+      setState({ key, data });
+    },
   };
 }
+
+export const errorOf = (error: unknown): ApiError => (error instanceof ApiError ? error : new ApiError(0, String(error), "", "Error"));

@@ -1,4 +1,5 @@
 import type uPlot from "uplot";
+import { rows } from "~/chart/labels";
 import type { Line } from "~/chart/line";
 
 /** From values to pixels of the canvas: a * value + b, of the value or of its logarithm. */
@@ -7,6 +8,8 @@ interface Way {
   b: number;
   log: boolean;
 }
+
+const LABEL_ROWS = 6; // of the labels of bars that stand close together
 
 export interface Bar {
   x: number;
@@ -50,7 +53,7 @@ export function draw(plot: uPlot, lines: readonly Line[], bars: readonly Bar[], 
     stroke(ctx, line, line.y, x, y, from, to, width, back ? 0.25 : 1);
     drawGaps(ctx, line, x, bbox, from, to, ratio);
   }
-  for (const bar of bars) drawBar(ctx, bar, pixel(x, bar.x), bbox, ratio);
+  drawBars(ctx, bars, bars.map((bar) => pixel(x, bar.x)), bbox, ratio);
   ctx.restore();
   ctx.save(); // uPlot remembers what colours it has set
   for (const line of ordered) {
@@ -177,18 +180,24 @@ function drawGaps(ctx: CanvasRenderingContext2D, line: Line, x: Way, box: uPlot.
   }
 }
 
-function drawBar(ctx: CanvasRenderingContext2D, bar: Bar, px: number, box: uPlot.BBox, ratio: number): void {
-  ctx.strokeStyle = ctx.fillStyle = bar.color ?? "#888";
-  ctx.lineWidth = ratio;
-  ctx.globalAlpha = 0.7;
-  ctx.beginPath();
-  ctx.moveTo(px, box.top);
-  ctx.lineTo(px, box.top + box.height);
-  ctx.stroke();
-  if (bar.label) {
-    ctx.font = `${10 * ratio}px system-ui, sans-serif`;
-    ctx.textAlign = px > box.left + box.width * 0.8 ? "right" : "left";
-    ctx.fillText(bar.label, px + (ctx.textAlign === "left" ? 3 : -3) * ratio, box.top + 10 * ratio);
-  }
-  ctx.globalAlpha = 1;
+function drawBars(ctx: CanvasRenderingContext2D, bars: readonly Bar[], places: readonly number[], box: uPlot.BBox, ratio: number): void {
+  ctx.font = `${10 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  const spans = bars.map((bar, at): [number, number] => {
+    const width = ctx.measureText(bar.label ?? "").width;
+    const left = places[at]! + (places[at]! > box.left + box.width * 0.8 ? -3 * ratio - width : 3 * ratio);
+    return [left, bar.label ? left + width + 4 * ratio : left];
+  });
+  const written = rows(spans, LABEL_ROWS);
+  bars.forEach((bar, at) => {
+    ctx.strokeStyle = ctx.fillStyle = bar.color ?? "#888";
+    ctx.lineWidth = ratio;
+    ctx.globalAlpha = 0.7;
+    ctx.beginPath();
+    ctx.moveTo(places[at]!, box.top);
+    ctx.lineTo(places[at]!, box.top + box.height);
+    ctx.stroke();
+    if (bar.label && written[at]! >= 0) ctx.fillText(bar.label, spans[at]![0], box.top + (10 + 12 * written[at]!) * ratio);
+    ctx.globalAlpha = 1;
+  });
 }

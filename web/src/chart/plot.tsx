@@ -6,7 +6,7 @@ import "~/chart/chart.css";
 import { draw, type Bar } from "~/chart/draw";
 import { padded, rangeX, rangeY, type Line, type Range } from "~/chart/line";
 import { Tip, type Pointed } from "~/chart/tip";
-import { afterKey } from "~/chart/zooming";
+import { afterKey, afterWheel } from "~/chart/zooming";
 import { pointedAt } from "~/chart/pointing";
 import { dark } from "~/shell/theme";
 import { duration, number } from "~/text/format";
@@ -83,7 +83,7 @@ export function Plot(props: PlotProps): JSX.Element {
       aria-roledescription={props.onZoom ? "chart: plus and minus zoom, arrows move, 0 shows all" : undefined}
       aria-label={props.title}
       tabIndex={props.onZoom ? 0 : undefined}
-      onKeyDown={(event) => made.current && zoomByKey(event, made.current, props)}
+      onKeyDown={(event) => zoomByKey(event, latest.current)}
     >
       <div ref={holder} class="plot-holder" />
       {tip && <Tip {...tip} />}
@@ -176,19 +176,13 @@ function point(plot: uPlot, props: PlotProps, hovered: { current: string }, setT
 function zoomByWheel(event: WheelEvent, plot: uPlot, props: PlotProps): void {
   if (!props.onZoom || !(event.ctrlKey || event.metaKey || event.shiftKey)) return;
   event.preventDefault();
-  const { min, max } = plot.scales["x"]!;
-  const at = plot.posToVal(event.offsetX, "x");
-  const by = WHEEL ** (event.deltaY || event.deltaX);
-  if (props.logX) {
-    const range: Range = [at * (min! / at) ** by, at * (max! / at) ** by];
-    props.onZoom(range);
-  } else props.onZoom([at - (at - min!) * by, at + (max! - at) * by]);
+  props.onZoom(afterWheel(WHEEL ** (event.deltaY || event.deltaX), event.offsetX / plot.over.clientWidth, shownX(props), props.logX ?? false));
 }
 
-function zoomByKey(event: KeyboardEvent, plot: uPlot, props: PlotProps): void {
+/** From what is asked for, not from what is drawn: the next key may come before the next picture. */
+function zoomByKey(event: KeyboardEvent, props: PlotProps): void {
   if (!props.onZoom || event.ctrlKey || event.metaKey || event.altKey) return;
-  const { min, max } = plot.scales["x"]!;
-  const next = afterKey(event.key, [min!, max!], props.logX ?? false);
+  const next = afterKey(event.key, shownX(props), props.logX ?? false);
   if (next === null) return;
   event.preventDefault();
   event.stopPropagation();

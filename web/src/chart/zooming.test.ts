@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { afterKey } from "./zooming.ts";
+import { afterKey, afterWheel } from "./zooming.ts";
 
 describe("a key on a chart", () => {
   test.each([
@@ -15,6 +15,14 @@ describe("a key on a chart", () => {
 
   test("goes by factors where the axis is logarithmic", () => {
     const [from, to] = afterKey("+", [1, 10_000], true)!;
+    expect([Math.round(from), Math.round(to)]).toEqual([10, 1000]);
+  });
+});
+
+describe("a turn of the wheel", () => {
+  test("keeps the place that is pointed at", () => expect(afterWheel(0.5, 0.25, [0, 100], false)).toEqual([12.5, 62.5]));
+  test("goes by factors where the axis is logarithmic", () => {
+    const [from, to] = afterWheel(0.5, 0.5, [1, 10_000], true);
     expect([Math.round(from), Math.round(to)]).toEqual([10, 1000]);
   });
 });

@@ -55,7 +55,7 @@ export function changed(query: URLSearchParams, changes: Readonly<Record<string,
 function searchOf(query: Query): string {
   const found = query instanceof URLSearchParams ? query : changed(new URLSearchParams(), query);
   // Spaces and commas are common in filters, and addresses are read by people.
-  return found.toString().replaceAll("%2C", ",").replaceAll("%2F", "/").replaceAll("%3A", ":");
+  return found.toString().replaceAll("%2C", ",").replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%7E", "~");
 }
 
 function wordsOf(value: Value): readonly string[] {

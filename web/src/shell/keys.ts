@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 export interface Shortcut {
   /** As KeyboardEvent.key, or two of them: "g r". */
@@ -14,15 +14,18 @@ const SECOND_MS = 1200;
 let before = "";
 let since = 0;
 
-/** Offer shortcuts while a component is there; the `?` sheet lists them under `title`. */
-export function useKeys(title: string, shortcuts: readonly Shortcut[], deps: readonly unknown[] = []): void {
+/** Offer shortcuts while a component is there; the `?` sheet lists them under `title`. They are always those of the
+ * last rendering: an effect of it may come later than the next key of somebody who types fast. */
+export function useKeys(title: string, shortcuts: readonly Shortcut[]): void {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
   useEffect(() => {
-    const group = { title, shortcuts };
+    const group = { title, get shortcuts() { return latest.current; } };
     groups.value = [...groups.value, group];
     return () => {
       groups.value = groups.value.filter((other) => other !== group);
     };
-  }, deps);
+  }, [title]);
 }
 
 export function isTyping(target: EventTarget | null): boolean {

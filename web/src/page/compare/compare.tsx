@@ -59,7 +59,7 @@ function Compared({ runs, query }: { runs: readonly Run[]; query: URLSearchParam
             <Choice label="seeds" value={folded ? "1" : "0"} options={[["1", "mean ± std over seeds"], ["0", "every run"]]} onChoose={(next) => set({ fold: next })} />
           )}
           {(curves || setting.show === "scatter") && <FacetMenus material={material} all={curves} />}
-          {curves && <Controls view={viewOf(query)} axes={!folded} epoch={material.every.some((name) => /(^|\/)epoch$/.test(name))} />}
+          {curves && <Controls view={viewOf(query)} epoch={material.every.some((name) => /(^|\/)epoch$/.test(name))} />}
         </div>
       )}
       <Comparison query={query} runs={runs} onChange={set} />

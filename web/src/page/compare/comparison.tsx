@@ -42,7 +42,6 @@ export function Comparison({ query, runs, onChange }: { query: URLSearchParams; 
   const material = useMemo(() => materialOf(query, runs), [query, runs]);
   const { setting, properties, teams, folded, metrics, stats } = material;
   const view = viewOf(query);
-  const shown = folded ? { ...view, axis: "step" as const } : view;
   switch (setting.show) {
     case "differences":
       return <Differences runs={runs} every={setting.every} onChange={onChange ?? (() => undefined)} />;
@@ -53,6 +52,6 @@ export function Comparison({ query, runs, onChange }: { query: URLSearchParams; 
     case "parallel":
       return <Parallel runs={runs} properties={properties} metric={metrics[0] ?? ""} />;
     default:
-      return <Curves {...{ runs, properties, teams, folded, metrics }} facets={setting} view={shown} onChange={onChange ?? (() => undefined)} />;
+      return <Curves {...{ runs, properties, teams, folded, metrics }} facets={setting} view={view} onChange={onChange ?? (() => undefined)} />;
   }
 }

@@ -2,19 +2,19 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ApiError } from "~/api/client";
 import type { Run } from "~/api/types";
-import { kindOf, places, stepsWithin } from "~/chart/axis";
+import { kindOf, stepsWithin } from "~/chart/axis";
 import { color, DASHES } from "~/chart/colors";
 import { Legend, type Entry } from "~/chart/legend";
 import { union, type Line, type Range } from "~/chart/line";
 import { Plot } from "~/chart/plot";
-import { seriesKey, useSeries } from "~/chart/series";
+import { useSeries } from "~/chart/series";
 import { zoomText, type View } from "~/chart/view";
 import { useVisible } from "~/chart/visible";
 import { Notice, Waiting } from "~/part/parts";
 import { dark } from "~/shell/theme";
 import { useBands } from "~/page/compare/bands";
 import { layout, type Facets } from "~/page/compare/facets";
-import { bandLine, curveLine, label, placedLines } from "~/page/compare/lines";
+import { bandLine, courseLines, coursesOf, FOLDED, label, placedLines } from "~/page/compare/lines";
 import type { Property, Team } from "~/page/compare/properties";
 import { isEpoch } from "~/page/compare/results";
 import type { Change } from "~/page/compare/setting";
@@ -70,7 +70,7 @@ function Metric(props: CurvesProps & { metric: string; found: ReturnType<typeof 
                 title={`${metric} ${panel.row} ${panel.col}`}
                 lines={placedLines(panel.teams, drawn.lines, dark.value)}
                 height={height}
-                kind={kindOf(folded ? "step" : view.axis)}
+                kind={kindOf(view.axis)}
                 logX={view.logX}
                 logY={view.logY}
                 zoom={view.zoom}
@@ -96,39 +96,32 @@ function useLines({ runs, teams, folded, view, metric }: CurvesProps & { metric:
   const having = useMemo(() => runs.filter((run) => run.metrics[metric]), [runs, metric]);
   const epoch = view.axis === "epoch" ? runs.flatMap((run) => Object.keys(run.metrics)).find(isEpoch) : undefined;
   const [steps, setSteps] = useState<Range | undefined>(undefined);
+  const byServer = folded && view.axis === "step";
   const series = useSeries({
-    runs: folded ? [] : having.map((run) => run.id),
+    runs: byServer ? [] : having.map((run) => run.id),
     metrics: epoch ? [metric, epoch] : [metric],
     range: view.zoom ? (view.axis === "step" ? view.zoom : steps) : undefined,
     times: view.axis === "time" || view.axis === "wall",
     points: runs.length > 60 ? 600 : runs.length > 20 ? 1000 : 1500,
     live: having.filter((run) => run.state === "running").map((run) => run.id),
-    rest: !visible || folded,
+    rest: !visible || byServer,
   });
-  const bands = useBands(metric, teams.map((team) => team.members.map((at) => ids[at]!)), view.zoom, 600, !visible || !folded, written(having, metric));
+  const bands = useBands(metric, teams.map((team) => team.members.map((at) => ids[at]!)), view.zoom, FOLDED, !visible || !byServer, written(having, metric));
+  const courses = useMemo(() => coursesOf(byServer ? [] : runs, series.all, metric, view.axis, epoch), [byServer, series, runs, view.axis, metric]);
   const lines = useMemo(() => {
-    if (folded) return bands.bands && new Map(teams.flatMap((team, at) => {
+    if (byServer) return bands.bands && new Map(teams.flatMap((team, at) => {
       const band = bands.bands![at];
       return band && band.steps.length > 0 ? [[team.key, bandLine(team, band, view.smooth)] as const] : [];
     }));
     if (series.waiting && series.all.size === 0) return undefined;
-    const began = new Map(runs.map((run) => [run.id, run.started ?? run.created]));
-    return new Map(teams.flatMap((team) => {
-      const raw = series.all.get(seriesKey(team.key, metric));
-      if (!raw) return [];
-      const x = places(raw, view.axis, began.get(team.key) ?? 0, epoch ? series.all.get(seriesKey(team.key, epoch)) : undefined);
-      return [[team.key, curveLine(team, raw, x, view.smooth)] as const];
-    }));
-  }, [folded, bands.bands, series, teams, view.smooth, view.axis, metric]);
+    return courseLines(teams, ids, courses, folded, view.smooth);
+  }, [byServer, folded, bands.bands, series, courses, teams, view.smooth]);
   // On another axis than the steps, those that are seen are found from the points that are there.
   const zoomKey = zoomText(view.zoom) ?? "";
   useEffect(() => {
-    if (!view.zoom || view.axis === "step" || folded || !lines) return;
-    const found = union([...lines].map(([key, line]) => {
-      const raw = series.all.get(seriesKey(key, metric));
-      return raw && stepsWithin(raw, line.x, view.zoom!);
-    }));
+    if (!view.zoom || view.axis === "step") return;
+    const found = union([...courses.values()].map(({ raw, x }) => stepsWithin(raw, x, view.zoom!)));
     if (found) setSteps(found);
   }, [zoomKey]);
-  return { lines, error: folded ? bands.error : series.error };
+  return { lines, error: byServer ? bands.error : series.error };
 }

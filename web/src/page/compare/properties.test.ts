@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Run } from "~/api/types";
-import { differing, distinct, flatten, GONE, hasSeeds, identity, isSeed, teams } from "./properties.ts";
+import { differing, distinct, endings, flatten, GONE, hasSeeds, identity, isSeed, teams } from "./properties.ts";
 
 const run = (id: string, config: Record<string, unknown>, more: Partial<Run> = {}): Run => ({ id, name: id, project: "p", state: "finished", config, ...more }) as Run;
 const runs = [
@@ -21,6 +21,10 @@ describe("comparing runs", () => {
     expect(identity(1)).not.toBe(identity("1"));
     expect(identity(null)).not.toBe(identity(GONE));
     expect(distinct([10, "b", 2, 10, "a"])).toEqual([2, 10, "a", "b"]);
+  });
+
+  test("names are as short as tells them apart", () => {
+    expect(endings(["lr", "optimizer.lr", "model.depth", "a.b.c", "d.b.c"])).toEqual(["lr", "optimizer.lr", "depth", "a.b.c", "d.b.c"]);
   });
 
   test("seeds are folded, and nothing else is", () => {

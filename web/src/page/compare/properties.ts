@@ -79,6 +79,7 @@ export interface Team {
 export function teams(runs: readonly Run[], properties: readonly Property[], fold: boolean): Team[] {
   if (!fold) return runs.map((run, at) => ({ key: run.id, label: run.name || run.id, members: [at] }));
   const telling = properties.filter((one) => one.key.startsWith("config.") && !one.seed);
+  const names = endings(telling.map((one) => one.title));
   const found = new Map<string, number[]>();
   runs.forEach((_, at) => {
     const key = telling.map((one) => identity(one.values[at])).join("\n");
@@ -86,7 +87,7 @@ export function teams(runs: readonly Run[], properties: readonly Property[], fol
   });
   return [...found].map(([key, members]) => {
     const first = members[0]!;
-    const words = telling.slice(0, 4).map((one) => `${one.title.slice(one.title.lastIndexOf(".") + 1)}=${shown(one.values[first])}`);
+    const words = telling.slice(0, 4).map((one, at) => `${names[at]!}=${shown(one.values[first])}`);
     return { key: key || "all", label: words.join(" ") || "all runs", members };
   });
 }
@@ -94,4 +95,15 @@ export function teams(runs: readonly Run[], properties: readonly Property[], fol
 /** There is something to fold: runs that differ in their seed alone. */
 export function hasSeeds(runs: readonly Run[], properties: readonly Property[]): boolean {
   return teams(runs, properties, true).length < runs.length;
+}
+
+/** Dotted names by as many of their last parts as tell them apart. */
+export function endings(names: readonly string[]): string[] {
+  const end = (name: string, parts: number): string => name.split(".").slice(-parts).join(".");
+  return names.map((name) => {
+    for (let parts = 1; ; parts += 1) {
+      const found = end(name, parts);
+      if (found === name || names.every((other) => other === name || end(other, parts) !== found)) return found;
+    }
+  });
 }

@@ -16,7 +16,7 @@ export function OrderBar({ queue, others, chosen, onDone, onClear }: { queue: st
   useKeys("Queue", [
     ...NAMES.map((order) => ({ keys: ORDERS[order].key, about: `${ORDERS[order].title.toLowerCase()} what is chosen`, run: () => usable(order) && setAsking(order) })),
     { keys: "Escape", about: "choose nothing", run: onClear },
-  ], [chosen.map((task) => task.id + task.state).join(), others.join()]);
+  ]);
   return (
     <div class="order-bar" role="toolbar" aria-label="Orders" tabIndex={0}>
       <span class="order-count" role="status">{chosen.length > 0 ? `${plural(chosen.length, "task")} chosen` : <span class="muted">Choose tasks to order something</span>}</span>

@@ -1,17 +1,15 @@
 import { render, type JSX } from "preact";
 import { runsNamed, type Band, type Report } from "~/api/board";
 import { get } from "~/api/client";
-import type { Run } from "~/api/types";
-import { places } from "~/chart/axis";
 import { color } from "~/chart/colors";
 import type { Line } from "~/chart/line";
-import { fetchAll, seriesKey } from "~/chart/series";
+import { fetchAll } from "~/chart/series";
 import { SvgChart } from "~/chart/svg";
 import { viewOf } from "~/chart/view";
 import { Markdown } from "~/part/markdown";
 import { materialOf, type Material } from "~/page/compare/comparison";
 import { layout } from "~/page/compare/facets";
-import { bandLine, curveLine, label, placedLines } from "~/page/compare/lines";
+import { bandLine, courseLines, coursesOf, label, placedLines } from "~/page/compare/lines";
 import { ResultGrid, resultTable } from "~/page/compare/resulttable";
 import { isEpoch } from "~/page/compare/results";
 import { settingOf } from "~/page/compare/setting";
@@ -86,7 +84,7 @@ async function pictures(query: URLSearchParams, material: Material, metric: stri
       {found.panels.map((panel) => (
         <figure key={`${panel.row}${panel.col}`}>
           {(panel.row || panel.col) && <figcaption>{[panel.row, panel.col].filter(Boolean).join(", ")}</figcaption>}
-          <SvgChart title={`${metric} ${panel.row} ${panel.col}`} lines={placedLines(panel.teams, lines, false)} logX={view.logX} logY={view.logY} seconds={!material.folded && view.axis === "time"} zoom={view.zoom} />
+          <SvgChart title={`${metric} ${panel.row} ${panel.col}`} lines={placedLines(panel.teams, lines, false)} logX={view.logX} logY={view.logY} seconds={view.axis === "time"} zoom={view.zoom} />
         </figure>
       ))}
       <ul class="legend">{entries.map((text, at) => <li key={text}><i style={{ background: color(at, false) }} />{text}</li>)}</ul>
@@ -95,7 +93,7 @@ async function pictures(query: URLSearchParams, material: Material, metric: stri
 }
 
 async function linesOf({ runs, teams, folded }: Material, metric: string, axis: ReturnType<typeof viewOf>["axis"], smooth: number): Promise<Map<string, Line>> {
-  if (folded) {
+  if (folded && axis === "step") {
     const group = teams.map((team) => team.members.map((at) => runs[at]!.id).join(","));
     const { bands } = await get<{ bands: Band[] }>("/bands", { metric, group, points: 400 });
     return new Map(teams.flatMap((team, at) => (bands[at]?.steps.length ? [[team.key, bandLine(team, bands[at]!, smooth)] as const] : [])));
@@ -103,11 +101,5 @@ async function linesOf({ runs, teams, folded }: Material, metric: string, axis: 
   const having = runs.filter((run) => run.metrics[metric]);
   const epoch = axis === "epoch" ? having.flatMap((run) => Object.keys(run.metrics)).find(isEpoch) : undefined;
   const all = await fetchAll(having.map((run) => run.id), epoch ? [metric, epoch] : [metric], { points: 600, times: axis === "time" || axis === "wall" });
-  const began = new Map<string, number>(runs.map((run: Run) => [run.id, run.started ?? run.created]));
-  return new Map(teams.flatMap((team) => {
-    const raw = all.get(seriesKey(team.key, metric));
-    if (!raw) return [];
-    const x = places(raw, axis, began.get(team.key) ?? 0, epoch ? all.get(seriesKey(team.key, epoch)) : undefined);
-    return [[team.key, curveLine(team, raw, x, smooth)] as const];
-  }));
+  return courseLines(teams, runs.map((run) => run.id), coursesOf(having, all, metric, axis, epoch), folded, smooth);
 }

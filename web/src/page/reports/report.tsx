@@ -19,7 +19,7 @@ export default function ReportPage({ id }: { id: string }): JSX.Element {
   const found = useFetched(id, (signal) => get<Report>(`/reports/${encodeURIComponent(id)}`, {}, signal));
   if (found.error && !found.data) return <Notice error={found.error} />;
   if (!found.data) return <Waiting height={420} />;
-  return asked("edit") === "1" ? <Editor key={found.data.name} report={found.data} onSaved={found.again} /> : <Shown report={found.data} />;
+  return asked("edit") === "1" ? <Editor key={found.data.name} report={found.data} onSaved={found.put} /> : <Shown report={found.data} />;
 }
 
 function Shown({ report }: { report: Report }): JSX.Element {
@@ -72,10 +72,11 @@ function Saved({ text }: { text: string }): JSX.Element {
   );
 }
 
-function Editor({ report, onSaved }: { report: Report; onSaved: () => void }): JSX.Element {
+function Editor({ report, onSaved }: { report: Report; onSaved: (report: Report) => void }): JSX.Element {
   const [title, setTitle] = useState(report.title);
   const [blocks, setBlocks] = useState<Block[]>(report.blocks);
   const [error, setError] = useState<ApiError>();
+  const [saving, setSaving] = useState(false);
   const dirty = title !== report.title || JSON.stringify(blocks) !== JSON.stringify(report.blocks);
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent): void => {
@@ -85,11 +86,13 @@ function Editor({ report, onSaved }: { report: Report; onSaved: () => void }): J
     return () => removeEventListener("beforeunload", ask);
   }, [dirty]);
   const keep = async (): Promise<void> => {
+    setSaving(true);
     try {
-      await post<Report>(`/reports/${report.id}`, { title: title.trim() || "Untitled", blocks, base: report.name });
+      // What is shown next is what was saved: not, for a moment, what was there before.
+      onSaved(await post<Report>(`/reports/${report.id}`, { title: title.trim() || "Untitled", blocks, base: report.name }));
       set({ edit: undefined });
-      onSaved();
     } catch (said) {
+      setSaving(false);
       setError(said instanceof ApiError ? said : new ApiError(0, String(said), "", ""));
     }
   };
@@ -105,7 +108,7 @@ function Editor({ report, onSaved }: { report: Report; onSaved: () => void }): J
       <div class="page-head">
         <input class="field report-title grow" aria-label="Title" value={title} onInput={(event) => setTitle(event.currentTarget.value)} />
         <button type="button" class="button" onClick={() => set({ edit: undefined })}>{dirty ? "Leave without saving" : "Done"}</button>
-        <button type="button" class="button primary" disabled={!dirty} onClick={() => void keep()}>Save</button>
+        <button type="button" class="button primary" disabled={!dirty || saving} onClick={() => void keep()}>Save</button>
       </div>
       {error && <Notice error={error} />}
       {blocks.map((block, at) => (

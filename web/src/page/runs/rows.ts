@@ -30,14 +30,18 @@ export function useRows(q: string, sort: string, columns: readonly string[], par
   const [held, setHeld] = useState<Held>({ key, total: undefined, windows: new Map(), error: undefined, version: 0 });
   const [turn, setTurn] = useState(0);
   const made = useRef(new Map<string, number>());
+  const asked = useRef(0); // windows that are on their way
+  const stale = useRef(false);
   const need = held.total === undefined ? [0] : windows({ first: part.first, end: Math.max(part.first + 1, part.end) }, SIZE);
   useEffect(() => {
     const stop = new AbortController();
     for (const number of need) {
       const name = `${key} ${number}`;
       if (made.current.get(name) === turn && held.key === key && held.windows.has(number)) continue;
-      get<Table>("/table", { q, sort, column: columns.join(","), offset: number * SIZE, limit: SIZE }, stop.signal).then(
+      asked.current += 1;
+      get<Table>("/table", { q, sort, column: columns.map((one) => one.replaceAll(",", "\\,")).join(","), offset: number * SIZE, limit: SIZE }, stop.signal).then(
         (table) => {
+          if (stop.signal.aborted) return; // answered in the same moment as given up
           made.current.set(name, turn);
           setHeld((before) => {
             const old = before.key === key ? before.windows : new Map<number, Table>();
@@ -45,15 +49,24 @@ export function useRows(q: string, sort: string, columns: readonly string[], par
           });
         },
         (error: unknown) => {
-          if (isAbort(error)) return;
+          if (isAbort(error) || stop.signal.aborted) return;
           const said = error instanceof ApiError ? error : new ApiError(0, String(error), "", "");
           setHeld((before) => ({ ...before, error: said }));
         },
-      );
+      ).finally(() => {
+        asked.current -= 1;
+        if (asked.current > 0 || !stale.current) return;
+        stale.current = false;
+        setTurn((n) => n + 1);
+      });
     }
     return () => stop.abort();
   }, [key, turn, need.join()]);
-  usePaced(() => setTurn((n) => n + 1));
+  // Not while an answer is on its way: where news come faster than answers, none would ever be shown.
+  usePaced(() => {
+    if (asked.current > 0) stale.current = true;
+    else setTurn((n) => n + 1);
+  });
   const row = (index: number): Row | undefined => {
     const table = held.windows.get(Math.floor(index / SIZE));
     const at = index % SIZE;

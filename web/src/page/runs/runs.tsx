@@ -95,7 +95,7 @@ function Selected({ rows }: { rows: Rows | undefined }): JSX.Element {
     { keys: "c", about: "compare", run: compare },
     { keys: "#", about: "tag", run: () => selected.peek().length > 0 && setDialog("tag") },
     { keys: "Escape", about: "select none", run: clear },
-  ], [ids, rows]);
+  ]);
   return (
     <div class="selected-bar" aria-live="polite">
       {ids.length === 0 ? (

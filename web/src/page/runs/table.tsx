@@ -87,7 +87,7 @@ export function RunTable({ q, sort, columns, onSort, onRows }: {
     { keys: "X", about: "select all between", run: () => void pick(cursor, true) },
     { keys: "s", about: "star", run: here((row) => void star(row)) },
     { keys: "o", about: "open", run: here((row) => go("run", row.id)) },
-  ], [cursor, rows]);
+  ]);
 
   const narrow = matchMedia("(max-width: 720px)").matches;
   const numeric = new Set(shown.filter((one) => visible.some(([, row]) => row && isRight(one, row.get(one.key)))).map((one) => one.key));

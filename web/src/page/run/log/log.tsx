@@ -53,17 +53,17 @@ function PrintedLog({ run, files, choice }: { run: Run; files: Outputs["outputs"
   }, [held, follows]);
 
   const scrolled = (): void => {
-    const element = box.current!;
+    const element = box.current;
+    if (!element) return; // browsers tell of scrolling a frame late: another tab may be open by then
     const left = element.scrollHeight - element.scrollTop - element.clientHeight;
     const bottom = left < 4 * ROW;
     if (bottom !== follows && !moving.current) setFollows(bottom && atEnd);
     if (moving.current) return;
-    if (element.scrollTop < 40 * ROW && held.start > 0) void more("before");
-    else if (left < 40 * ROW && !atEnd) void more("after");
+    if (element.scrollTop < 40 * ROW && held.start > 0) void more("before", element);
+    else if (left < 40 * ROW && !atEnd) void more("after", element);
   };
-  const more = async (where: "before" | "after"): Promise<void> => {
+  const more = async (where: "before" | "after", element: HTMLElement): Promise<void> => {
     moving.current = true;
-    const element = box.current!;
     const [top, height] = [element.scrollTop, element.scrollHeight];
     if (where === "before") await reading.before();
     else await reading.after();
@@ -81,7 +81,7 @@ function PrintedLog({ run, files, choice }: { run: Run; files: Outputs["outputs"
     moving.current = true;
     if (held.start > 0) await reading.goTo(0);
     requestAnimationFrame(() => {
-      box.current!.scrollTop = 0;
+      if (box.current) box.current.scrollTop = 0;
       moving.current = false;
     });
   };
@@ -104,7 +104,7 @@ function PrintedLog({ run, files, choice }: { run: Run; files: Outputs["outputs"
     { keys: "N", about: "line before that has it", run: () => search.step(-1) },
     { keys: "G", about: "to the end, and follow", run: () => void toEnd() },
     { keys: "g g", about: "to the beginning", run: () => void toStart() },
-  ], [search.hit, held.start, held.end, search.hits.length]);
+  ]);
   const look: Look = { wrap, search: search.text, hit: hit === undefined ? -1 : hit };
   return (
     <section class="log">
