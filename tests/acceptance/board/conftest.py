@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.board.eye import Eye, opened
+from tests.acceptance.board.eye import Eye, let_in, profile, tab
 from tests.acceptance.board.laboratory import Laboratory, fill, laboratory
 
 NO_BROWSER = os.environ.get("PADDOCK_NO_BROWSER") == "1"
@@ -57,13 +57,17 @@ def lab(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labo
 
 
 @pytest.fixture(scope="package")
-def _let_in(browser: Any, lab: Laboratory) -> Iterator[Eye]:
-    with opened(browser, lab.url, lab.link()) as found:
-        yield found
+def _known(browser: Any, lab: Laboratory) -> Iterator[Any]:
+    """A browser of somebody who may change things."""
+    with profile(browser) as context:
+        with tab(context, lab.url) as eye:
+            let_in(eye, lab.link())
+        yield context
 
 
 @pytest.fixture
-def eye(_let_in: Eye) -> Iterator[Eye]:
-    """The tab of somebody who may change things; nothing bad has happened in it when the test is over."""
-    yield _let_in
-    _let_in.fine()
+def eye(_known: Any, lab: Laboratory) -> Iterator[Eye]:
+    """A tab of this test alone; nothing bad has happened in it when the test is over."""
+    with tab(_known, lab.url) as found:
+        yield found
+        found.fine()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ from tests.waiting import until
 
 WIDE, NARROW = (1280, 800), (390, 844)
 PICTURES = Path(__file__).parents[3] / "build/pictures"  # for people to look at; not in the repository
-SECONDS = 20_000  # ms; only a fault takes so long
+SECONDS = 60_000  # ms; only a fault takes so long
+SLOWER = float(os.environ.get("PADDOCK_SLOWER_BROWSER", "1"))  # times: races that a quick machine hides show themselves
 soon = functools.partial(until, seconds=SECONDS / 1000, pause=0.02)
 # `ran` is what every hostile string calls; a policy's violation says that one has become part of the page.
 _HOOK = """
@@ -74,14 +76,19 @@ class Eye:
         return self.page
 
     def settle(self) -> None:
-        self.page.wait_for_function(_SETTLED, timeout=SECONDS)
+        self.page.wait_for_function(_SETTLED)
+
+    def wait_address(self, words: str, there: bool = True) -> None:
+        """Until the address has these words. Never by looking at `page.url` again and again: that is what the browser
+        told last, and it is heard only while something is asked of it."""
+        self.page.wait_for_url(lambda url: (words in url) == there)
 
     def text(self, selector: str = "main") -> str:
         """What people read there, with single spaces."""
         return re.sub(r"\s+", " ", self.page.inner_text(selector))
 
     def wait_text(self, words: str, selector: str = "main") -> None:
-        self.page.locator(selector, has_text=words).first.wait_for(timeout=SECONDS)
+        self.page.locator(selector, has_text=words).first.wait_for()
 
     def unharmed(self) -> None:
         assert (self.ran, self.dialogs, self.violations) == ([], [], [])
@@ -127,10 +134,34 @@ class Eye:
 @contextmanager
 def opened(browser: Any, url: str, link: str = "") -> Iterator[Eye]:
     """A tab of a browser that knows nothing yet; with a link it is let in first."""
+    with profile(browser) as context, tab(context, url) as eye:
+        if link:
+            let_in(eye, link)
+        yield eye
+
+
+@contextmanager
+def profile(browser: Any) -> Iterator[Any]:
+    """Cookies of its own; what it looks like is said by each tab."""
     context = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}, color_scheme="light")
+    context.set_default_timeout(SECONDS)
     try:
-        page = context.new_page()
-        eye = Eye(page, url)
+        yield context
+    finally:
+        context.close()
+
+
+def let_in(eye: Eye, link: str) -> None:
+    eye.page.goto(link)
+    eye.wait_address("/login", there=False)
+
+
+@contextmanager
+def tab(context: Any, url: str) -> Iterator[Eye]:
+    """One tab; whatever happened in it ends with it."""
+    page = context.new_page()
+    eye = Eye(page, url)
+    try:
         page.on("dialog", lambda dialog: (eye.dialogs.append(dialog.message), dialog.dismiss()))
         page.on("pageerror", lambda error: eye.errors.append(str(error)))
         page.on("console", lambda said: said.type == "error" and eye.errors.append(said.text))
@@ -138,9 +169,8 @@ def opened(browser: Any, url: str, link: str = "") -> Iterator[Eye]:
         page.expose_function("ran", lambda *words: eye.ran.append(str(words)))
         page.expose_function("violated", lambda what: eye.violations.append(what))
         page.add_init_script(_HOOK)
-        if link:
-            page.goto(link)
-            page.wait_for_url(lambda now: "/login" not in now)
+        if SLOWER > 1:
+            context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
         yield eye
     finally:
-        context.close()
+        page.close()  # without asking it

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.board.eye import Eye, soon
-from tests.acceptance.board.laboratory import LRS, Laboratory
+from tests.acceptance.board.laboratory import LRS, SEEDS, Laboratory
 
 
 @pytest.fixture
@@ -47,19 +47,47 @@ def test_the_curves_are_drawn_and_zoomed_by_key(eye: Eye, compare: str) -> None:
     page = eye.go(f"{compare}&metric=train/loss")
     chart = page.locator("main .plot").first
     chart.locator("canvas").wait_for()
-    eye.settle()  # a key does nothing while the curves have not come
     chart.focus()
-    page.keyboard.press("+")
-    soon(lambda: "zoom=" in page.url)
+    for _ in range(2):
+        page.keyboard.press("+")  # as fast as it goes: none is lost
+    eye.wait_address("zoom=14.625~24.375")
     page.keyboard.press("0")
-    soon(lambda: "zoom=" not in page.url)
+    eye.wait_address("zoom=", there=False)
+
+
+def test_the_curves_are_zoomed_by_drag_and_wheel(eye: Eye, compare: str) -> None:
+    page = eye.go(f"{compare}&metric=train/loss")
+    over = page.locator("main .plot .u-over").first
+    over.wait_for()
+    box = over.bounding_box()
+    height = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.4, height)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, height, steps=4)
+    page.mouse.up()
+    eye.wait_address("zoom=")
+    low, high = zoomed(page)
+    assert (low, high) == (pytest.approx(39 * 0.4, abs=0.2), pytest.approx(39 * 0.6, abs=0.2))
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+    eye.wait_address(f"zoom={low:.10g}~{high:.10g}", there=False)
+    closer = zoomed(page)
+    assert low < closer[0] < closer[1] <= high
+    over.dblclick()
+    eye.wait_address("zoom=", there=False)
+
+
+def zoomed(page: Any) -> tuple[float, float]:
+    low, high = re.search(r"zoom=([\d.]+)~([\d.]+)", page.url).groups()  # type: ignore[union-attr]
+    return float(low), float(high)
 
 
 @pytest.mark.parametrize("show", ["scatter", "parallel"])
 def test_config_and_result_are_drawn_against_each_other(eye: Eye, compare: str, show: str) -> None:
     page = eye.go(compare)
     page.get_by_role("button", name=show.capitalize()).click()
-    soon(lambda: f"show={show}" in page.url)
+    eye.wait_address(f"show={show}")
     page.locator("main :is(svg circle, svg path, svg polyline, canvas)").first.wait_for()
     eye.pictures(f"compare-{show}")
 
@@ -71,3 +99,22 @@ def test_the_results_are_copied(eye: Eye, compare: str, label: str, mark: str) -
     page.get_by_role("button", name=label).click()
     copied = soon(lambda: page.evaluate("navigator.clipboard.readText()"))
     assert mark.replace(" ", "") in copied.replace(" ", "").replace("-----", "---") or mark in copied
+
+
+def test_seeds_are_folded_over_steps_time_and_epochs(eye: Eye, compare: str) -> None:
+    page = eye.go(f"{compare}&metric=train/loss")
+    assert sorted(page.locator("main .legend button").all_inner_texts()) == sorted(
+        f"lr={lr} optimizer.lr={lr} (n={len(SEEDS)})" for lr in LRS
+    )
+    for axis in ("step", "epoch"):
+        page.get_by_role("button", name=axis, exact=True).click()
+        over = page.locator("main .plot .u-over").first
+        over.hover()
+        page.locator("main .tip:has-text('±')").wait_for()
+        page.mouse.move(0, 0)
+        page.locator("main .tip").wait_for(state="detached")
+    # The trainings of a test are over in a moment: over time there may be nothing in the middle.
+    with page.expect_response(lambda got: "/api/v1/series?" in got.url and "times=true" in got.url) as answer:
+        page.get_by_role("button", name="time", exact=True).click()
+    assert len(answer.value.json()["series"]) == len(LRS) * len(SEEDS)
+    eye.settle()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.board.eye import NARROW, WIDE, Eye, opened
+from tests.acceptance.board.eye import NARROW, Eye, opened, soon
 from tests.acceptance.board.laboratory import Laboratory, laboratory
 
 PAGES = ("runs", "run", "running", "compare", "queue", "watches", "watch", "now", "reports", "report")
@@ -43,7 +43,6 @@ def test_no_barrier_is_serious_and_every_action_is_in_reach(eye: Eye, lab: Labor
     eye.pictures(name)
     page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
-    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
 
 
 def tabbed(page: Any) -> list[tuple[float, bool, str]]:
@@ -85,9 +84,10 @@ def test_the_hook_sees_what_it_is_there_for(browser: Any, lab: Laboratory) -> No
         page = eye.go("/runs")
         put = """(html) => { document.querySelector("main").innerHTML = html }"""
         page.evaluate(put, "<img src=/x onerror=ran(1)><b onclick=x()>")
-        page.wait_for_timeout(50)
-        assert eye.violations and "script-src" in eye.violations[0]
+        soon(lambda: page.evaluate("1") and eye.violations)  # told while something is asked
+        assert "script-src" in eye.violations[0]
         page.evaluate("() => { ran('own'); alert('seen'); }")
+        soon(lambda: page.evaluate("1") and eye.ran and eye.dialogs)
         assert eye.ran == ["('own',)"] and eye.dialogs == ["seen"]
         page.evaluate(put, "<img src='/icon'><p>x</p>")
         page.evaluate("""() => document.querySelector("main p").addEventListener("click", () => 0)""")

@@ -13,19 +13,28 @@ from tests.acceptance.board.laboratory import Laboratory, laboratory
 # What opens something: tabs, menus, parts that unfold, boxes, column heads. Orders are given elsewhere.
 OPENERS = "[role=tab], summary, [aria-expanded], [aria-pressed]:not(.star), th button"
 MOST = 40
+# In one go: the page is alive, and what was there may be gone before a second question about it.
+_CLICK = """([openers, number]) => {
+  const one = document.querySelectorAll(openers)[number];
+  if (one && one.getClientRects().length > 0 && !one.disabled) one.click();
+  return Boolean(one);
+}"""
+_CHARTS = """() => [...document.querySelectorAll("main canvas")].slice(0, 3).map((one) => {
+  one.scrollIntoView({ block: "center" });
+  const box = one.getBoundingClientRect();
+  return [box.left + box.width / 2, box.top + box.height / 2];
+})"""
 
 
 def prod(eye: Eye) -> None:
     """Open everything that opens, and point at everything that may answer."""
     page = eye.page
-    for number in range(min(MOST, page.locator(f"main :is({OPENERS})").count())):
-        one = page.locator(f"main :is({OPENERS})").nth(number)
-        if one.count() and one.is_visible() and one.is_enabled():
-            one.click(timeout=2000, force=True)
-            page.keyboard.press("Escape")
-    for chart in page.locator("main canvas").all()[:3]:
-        if chart.is_visible():
-            chart.hover(force=True, timeout=2000)
+    for number in range(MOST):  # what opens may bring more of them, or take some away
+        if not page.evaluate(_CLICK, [f"main :is({OPENERS})", number]):
+            break
+        page.keyboard.press("Escape")
+    for x, y in page.evaluate(_CHARTS):
+        page.mouse.move(x, y)
 
 
 def places(den: Laboratory) -> dict[str, str]:

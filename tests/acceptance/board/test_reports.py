@@ -16,8 +16,9 @@ def test_a_comparison_becomes_a_report_with_prose(eye: Eye, lab: Laboratory) -> 
     page.wait_for_url("**/reports/*")
     page.get_by_role("button", name="Edit").click()
     page.get_by_label("Text").fill("They are **alike**.")
+    page.locator("main .preview strong", has_text="alike").wait_for()
     page.get_by_role("button", name="Save").click()
-    page.locator("main strong", has_text="alike").wait_for()
+    page.locator("main article strong", has_text="alike").wait_for()
     kept = next(one for one in lab.get("/reports")["reports"] if one["title"] == "Two of four")
     assert [block["kind"] for block in kept["blocks"]] == ["text", "comparison"]
     assert kept["blocks"][0]["text"] == "They are **alike**."

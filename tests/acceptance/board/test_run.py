@@ -27,11 +27,11 @@ def test_there_is_a_chart_for_every_metric_in_groups(eye: Eye, watched: dict[str
 def test_smoothing_axes_and_zoom_are_in_the_address(eye: Eye, watched: dict[str, Any]) -> None:
     page = eye.go(f"/runs/{watched['id']}")
     page.get_by_role("button", name="log y").first.click()
-    soon(lambda: "log=y" in page.url)
+    eye.wait_address("log=y")
     page.get_by_role("button", name="time", exact=True).click()
-    soon(lambda: "x=time" in page.url)
+    eye.wait_address("x=time")
     page.locator("main input[type=range]").first.press("ArrowRight")
-    soon(lambda: "smooth=" in page.url)
+    eye.wait_address("smooth=")
     page.reload()
     eye.settle()
     assert page.get_by_role("button", name="log y").first.get_attribute("aria-pressed") == "true"
