@@ -87,7 +87,7 @@ class RulesStorm(Storm):
         runs = collections.Counter(int(line) for line in self.log.read_text().splitlines())
         done = {step for step, state in states.items() if state == DONE}
         best = sorted(scores, key=lambda step: -scores[step])
-        stay = {*best[:KEEP], *(states.keys() - done), count - 1}
+        stay = {*best[:KEEP], *(states.keys() - done), count - 1, self._found_last()}
         left = {int(path.stem.partition("=")[2]) for path in self.out.glob("step=*.pt")}
         told = [int(line) for line in (self.directory / "told").read_text().splitlines()]
         hidden = [name for name in os.listdir(self.out) if name.startswith(".") and name != PINS]
@@ -105,6 +105,12 @@ class RulesStorm(Storm):
             "nothing is left behind": not hidden and not pins and not list(withdrawn(self.queue)),
         }
         return [claim for claim, holds in claims.items() if not holds]
+
+    def _found_last(self) -> int:
+        """A training may go on from it, whatever its step."""
+        ledger = Ledger.of(self.home, str(self.out))
+        found = [finding for key in ledger.known()[0] if (finding := ledger.finding(key)) is not None]
+        return max((one.found, one.step or 0) for one in found)[1]
 
     def _states(self) -> tuple[dict[int, str], dict[int, int]]:
         ledger = Ledger.of(self.home, str(self.out))

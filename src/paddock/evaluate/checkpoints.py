@@ -26,17 +26,18 @@ _GLANCE_SECONDS = 0.2  # between two looks for whether the caller has gone
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Can be opened as the path that it is."""
+    """Can be opened as the path that it is, also when the training deletes it meanwhile."""
 
     path: str
     step: int | None = None
+    kept: str = ""  # links to it, which stay until the next one is asked for
 
     @property
     def name(self) -> str:
         return os.path.basename(self.path.rstrip("/"))
 
     def __fspath__(self) -> str:
-        return self.path
+        return self.kept or self.path
 
     def __str__(self) -> str:
         return self.path
@@ -95,7 +96,7 @@ class Checkpoints:
             path = self._readable(found)
             if path:
                 self._last = found
-                return Checkpoint(path, found.step)
+                return Checkpoint(path, found.step, found.pin)
             unpin(found.pin)
         self.close()
         raise StopIteration

@@ -70,6 +70,17 @@ def test_what_is_deleted_before_its_turn_is_there_when_its_turn_comes(tmp_path: 
     assert os.listdir(tmp_path) == ["step=1.pt"]
 
 
+def test_what_is_deleted_after_it_was_handed_out_can_still_be_opened(tmp_path: Path) -> None:
+    with paddock.checkpoints(tmp_path, timeout=60) as found:
+        save(tmp_path / "step=1.pt")
+        one = next(found)
+        (tmp_path / "step=1.pt").unlink()
+        assert one.path == str(tmp_path / "step=1.pt")
+        with zipfile.ZipFile(one) as file:
+            assert file.read("data") == b"step=1.pt"
+    assert os.listdir(tmp_path) == []
+
+
 def test_what_is_written_over_comes_again_and_what_was_there_only_if_wanted(tmp_path: Path) -> None:
     save(tmp_path / "last.pt", "one")
     with paddock.checkpoints(tmp_path, existing=False, timeout=60, quiet_time=0) as found:

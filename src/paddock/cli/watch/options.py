@@ -8,18 +8,9 @@ from typing import Any
 import click
 
 from paddock.cli.watch.rules import RULE_OPTIONS
-from paddock.errors import UsageError
 from paddock.evaluate.origin.scan import DEFAULT_PATTERN
 
 _NUMBER, _SECONDS = click.IntRange(min=0), click.FloatRange(min=0, min_open=True)
-
-
-def _no_redis(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        raise UsageError(
-            f"--{str(option.name).replace('_', '-')} {value}: this queue of evaluations is in no Redis.",
-            hint="Leave it out: the queue is a directory of the home, or another one by -Q PATH, and needs no server.",
-        )
 
 
 # assayer's spellings have underscores; both are taken.
@@ -63,8 +54,8 @@ _OPTIONS = (
         metavar="NAME|PATH",
         help="For the evaluations.",
     ),
-    click.option("--redis-host", "--redis_host", hidden=True, callback=_no_redis),
-    click.option("--redis-port", "--redis_port", hidden=True, callback=_no_redis),
+    click.option("--redis-host", "--redis_host", metavar="HOST", help="The queue is in the Redis there."),
+    click.option("--redis-port", "--redis_port", type=click.IntRange(1, 65535), metavar="PORT", help="[6379]"),
     click.option("--no-worker", is_flag=True, help="Only submit: workers of that queue evaluate."),
     click.option("--run", help="The training run; else it is found from the directory."),
     click.option("--quiet-time", metavar="TIME", help="At rest for so long is complete, whatever the format needs."),

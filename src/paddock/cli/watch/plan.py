@@ -13,7 +13,7 @@ from paddock import wire
 from paddock.cli.command import Session
 from paddock.cli.watch.rules import Records, joined, refuse_urls, rules_of
 from paddock.cli.watch.shown import near
-from paddock.compare.view import source
+from paddock.compare.source import source
 from paddock.errors import UsageError
 from paddock.evaluate.completeness.rule import Rule
 from paddock.evaluate.evaluators import calling, naming
@@ -30,8 +30,11 @@ from paddock.evaluate.watching import globs, nesting
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.model import RunRow
-from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.entry.submission import parse_seconds
+from paddock.queue.finding import find_queue
+from paddock.queue.protocol import Queue
+from paddock.queue.redis.address import is_redis
+from paddock.queue.redis.queue import RedisQueue
 from paddock.record.layout import Home
 
 _NOTES = 5  # at most, of one kind
@@ -40,7 +43,7 @@ _NOTES = 5  # at most, of one kind
 class Plan(NamedTuple):
     roots: tuple[str, ...]
     options: Options
-    queue: DirectoryQueue
+    queue: Queue
     interval: float
     workers: int  # evaluations at once in a worker of our own; 0 leaves them to others
     training: Callable[[str], str]
@@ -111,7 +114,9 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     )
     refuse_urls(options.rules, roots)
     home.prepare()
-    queue = find_queue(given["queue"], home)
+    queue = find_queue(_queue_named(given), home)
+    if isinstance(queue, RedisQueue) and queue.where.password:
+        os.environ.setdefault("PADDOCK_REDIS_PASSWORD", queue.where.password)  # for the workers; the address has none
     queue.prepare()
     workers = 0 if given["no_worker"] else given["num_eval_workers"]
     run = _run(session, given["run"])
@@ -129,13 +134,25 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     )
 
 
-def _setup(given: Mapping[str, Any], chosen: Sequence[Evaluator], queue: DirectoryQueue) -> dict[str, Any]:
+def _queue_named(given: Mapping[str, Any]) -> str:
+    """A queue, or the one of that name in the Redis that assayer's options name."""
+    name, host, port = str(given["queue"]), given.get("redis_host"), given.get("redis_port")
+    if not host and not port:
+        return name
+    if is_redis(name) or "/" in name:
+        raise UsageError(f"--queue {name} and --redis-host are two places.", hint="One of them is enough.")
+    return f"redis://{host or 'localhost'}:{port or 6379}/0?queue={name}"
+
+
+def _setup(given: Mapping[str, Any], chosen: Sequence[Evaluator], queue: Queue) -> dict[str, Any]:
     """The options by their names, as they can be given from anywhere."""
     return {
         **{name: value for name, value in given.items() if name not in ("directories", "directory")},
         "evaluator": [f"{one.name}:{one.call['function']}" for one in chosen if "function" in one.call],
         "command": [f"{one.name}: {one.call['command']}" for one in chosen if "command" in one.call],
-        "queue": str(queue.path),
+        "queue": queue.address,
+        "redis_host": None,  # they are in the queue's address
+        "redis_port": None,
         "names": [one.name for one in chosen],
         "cwd": wire.text(os.getcwd()),  # where modules are found, and commands run
     }

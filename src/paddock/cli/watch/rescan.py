@@ -127,4 +127,4 @@ def _tell(session: Session, found: Watch, watching: Watching, new: list[str], an
     if not new and not anew and not restored:
         out.line("Nothing new.")
     elif not any(seen.state == ALIVE for seen in workers(watching.queue)):
-        out.note(f"No worker evaluates them: `paddock worker {watching.queue.path}`, or `paddock watch` again.")
+        out.note(f"No worker evaluates them: `paddock worker {watching.queue.address}`, or `paddock watch` again.")

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
+from paddock.compare.source import Source
 from paddock.compare.stats import goal_of
-from paddock.compare.view import Source
 from paddock.errors import PaddockError, UsageError
 from paddock.evaluate.origin.place import is_url
 from paddock.evaluate.policy.rules import GOALS, Rules, stop_when

@@ -15,7 +15,7 @@ from paddock.cli.watch.options import watch_options
 from paddock.cli.watch.plan import Plan, make_plan
 from paddock.cli.watch.shown import near
 from paddock.cli.watch.tables import from_tables
-from paddock.compare.view import source
+from paddock.compare.source import source
 from paddock.errors import UsageError
 from paddock.record.layout import Home
 

@@ -11,8 +11,9 @@ from paddock.errors import Damaged
 from paddock.evaluate.ledger.book import FOUND, RESULT, SUBMITTED, WITHDRAWN, Ledger
 from paddock.evaluate.ledger.entry import BEFORE, DONE, FAILED, MISSED, SKIPPED, VOID, Finding, Result
 from paddock.queue import lifecycle
-from paddock.queue.directory import DirectoryQueue
+from paddock.queue.finding import queue_at
 from paddock.queue.lifecycle import Place
+from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.show.view import IN_ORDER
 
 PENDING, RUNNING, CANCELLED = "pending", "running", "cancelled"
@@ -45,16 +46,20 @@ class Evaluation(NamedTuple):
 class Tasks(NamedTuple):
     """Where the evaluations' tasks are."""
 
-    places: Mapping[str, tuple[DirectoryQueue, Place]]
+    places: Mapping[str, tuple[Queue, Place]]
     sure: bool  # every queue could be listed
 
 
 def tasks(queues: Iterable[str]) -> Tasks:
-    places: dict[str, tuple[DirectoryQueue, Place]] = {}
+    places: dict[str, tuple[Queue, Place]] = {}
     sure = True
     for path in queues:
-        queue = DirectoryQueue(Path(path))
-        listing = queue.list(IN_ORDER)
+        queue = queue_at(path)
+        try:
+            listing = queue.list(IN_ORDER)
+        except AWAY:
+            sure = False
+            continue
         sure = sure and listing.sure
         places |= {place.id: (queue, place) for place in listing.places if place.id.startswith("eval-")}
     return Tasks(places, sure)
@@ -127,7 +132,7 @@ def counts(evaluations: Iterable[Evaluation]) -> dict[str, int]:
     return found
 
 
-def _why(queue: DirectoryQueue, place: Place) -> str:
+def _why(queue: Queue, place: Place) -> str:
     """It ended without a word of its own: killed, out of time or memory."""
     try:
         attempts = queue.read(place).attempts

@@ -3,12 +3,10 @@ or died just then, and the queue gives the task to another. It is not evaluated 
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from paddock.errors import Damaged, Refused
+from paddock.errors import Damaged, Refused, Unreachable
 from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import DONE, Finding
-from paddock.queue.directory import DirectoryQueue
+from paddock.queue.finding import queue_at
 from paddock.queue.order.orders import find
 
 _CUT_SHORT = ("requeued", "lost", "killed")
@@ -19,11 +17,11 @@ def is_stored(ledger: Ledger, finding: Finding) -> bool:
     result = ledger.result(finding.key)
     if result is None or result.state != DONE or not finding.queue:
         return False
-    queue = DirectoryQueue(Path(finding.queue))
+    queue = queue_at(finding.queue)
     try:
         place = find(queue, finding.task)
         attempts = queue.read(place).attempts if place is not None else ()
-    except (OSError, Damaged, Refused):
+    except (OSError, Damaged, Refused, Unreachable):
         return False
     ended = [attempt.outcome for attempt in attempts if attempt.outcome != "started"]
     return bool(ended) and ended[-1] in _CUT_SHORT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -128,6 +129,8 @@ def _journal(run: RunDirectory, role: str, attempt: int) -> Journal:
 
 def _texts(run: RunRow) -> Iterable[str]:
     yield from run.command
+    if len(run.command) == 3 and run.command[1] == "-c":  # a shell's: what a task runs
+        yield from _shell_words(run.command[2])
     pending: list[Any] = [run.config]
     while pending:
         value = pending.pop()
@@ -137,6 +140,16 @@ def _texts(run: RunRow) -> Iterable[str]:
             pending += value.values()
         elif isinstance(value, (list, tuple)):
             pending += value
+
+
+def _shell_words(text: str) -> list[str]:
+    """Quotes are seldom, and looking for them takes long: there may be a hundred thousand runs."""
+    if not any(quote in text for quote in "'\"\\"):
+        return text.split()
+    try:
+        return shlex.split(text, comments=True)
+    except ValueError:  # a quote that nobody closes
+        return text.split()
 
 
 def _word(text: str) -> str:

@@ -18,9 +18,9 @@ from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.origin.look import look
 from paddock.evaluate.origin.place import is_url
 from paddock.evaluate.watching.watch import Watching
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import DONE, FAILED, QUEUED, Place
 from paddock.queue.order import orders
+from paddock.queue.protocol import Queue
 
 _ORDERS = {FAILED: orders.RETRY, DONE: orders.RERUN}
 
@@ -49,7 +49,7 @@ def _written(finding: Finding) -> int:
     return here.newest if here is not None else 0
 
 
-def withdraw(ledger: Ledger, queue: DirectoryQueue, place: Place, one: Evaluation) -> bool:
+def withdraw(ledger: Ledger, queue: Queue, place: Place, one: Evaluation) -> bool:
     """Take back an evaluation that waits. It is noted before it is done: should we die in between, the next watch
     finds its task in the queue, and submits nothing."""
     if place.state != QUEUED or place.token is not None:

@@ -9,16 +9,14 @@ from hashlib import blake2b
 from paddock.evaluate.ledger.book import RESULT, Ledger
 from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.watching.upkeep import is_gone
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import DONE, FAILED
 from paddock.queue.order import orders
+from paddock.queue.protocol import Queue
 
 ORDERS = {FAILED: orders.RETRY, DONE: orders.RERUN}
 
 
-def evaluate_anew(
-    ledger: Ledger, queue: DirectoryQueue, finding: Finding, who: str, submit: Callable[[Finding], None]
-) -> bool:
+def evaluate_anew(ledger: Ledger, queue: Queue, finding: Finding, who: str, submit: Callable[[Finding], None]) -> bool:
     """True when it was for us to do. The very result that says that it was missed is what is claimed, so that of two
     watchers one does it, and each time that it comes back."""
     missed = _mark(ledger, finding.key)

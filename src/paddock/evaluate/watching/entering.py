@@ -29,7 +29,7 @@ from paddock.evaluate.watching.sending import send
 from paddock.evaluate.watching.steward import Plan, Steward
 from paddock.evaluate.watching.trouble import TROUBLE, Trouble
 from paddock.evaluate.watching.upkeep import Upkeep
-from paddock.queue.directory import DirectoryQueue
+from paddock.queue.protocol import Queue
 from paddock.record.layout import Home
 
 NO_PRIORITIES: Mapping[str, int] = {}
@@ -39,7 +39,7 @@ New = Mapping[str, tuple[Look, Evaluator, str]]  # by key: what is there, by wha
 @dataclass
 class Entering:
     home: Home
-    queue: DirectoryQueue
+    queue: Queue
     ledger: Ledger
     options: Options
     origin: Origin
@@ -90,9 +90,10 @@ class Entering:
         again: set[str] = set()
         findings: list[Finding] = []
         skip = dict(plan.skip)
+        now = time.time()  # of all: that one is entered before another does not make it older
         for key in plan.order:
             here, evaluator, content = new[key]
-            finding = self.finding(here, evaluator, content)
+            finding = msgspec.structs.replace(self.finding(here, evaluator, content), found=round(now, 6))
             if key not in skip and (found := self.overlap.is_others(finding)) is not None:
                 if not found:
                     again.add(here.path)
@@ -175,7 +176,7 @@ class Entering:
             pin=pinned,
             download=self.options.download,
             by=self.by,
-            queue=str(self.queue.path),
+            queue=self.queue.address,
             found=round(time.time(), 6),
         )
 

@@ -9,7 +9,6 @@ its entry is made: what it entered before the other began, the other sees; what 
 
 from __future__ import annotations
 
-import os
 import time
 from hashlib import blake2b
 
@@ -28,7 +27,7 @@ class Overlap:
     def __init__(self, home: Home, ledger: Ledger) -> None:
         self._watches, self._mine = home.path / "watches", ledger
         self._claims = self._watches / ".claims"
-        self._stamp = -1
+        self._looked: set[str] = set()  # the watches whose directories are known
         self._others: list[Ledger] = []
         self._seen: dict[str, float] = {}  # claims of others -> since when we see them
 
@@ -83,17 +82,20 @@ class Overlap:
         return result is None or result.state not in (SKIPPED, MISSED, VOID)
 
     def _look(self) -> None:
-        """Which watches there are; that costs one call where nothing has changed."""
-        try:
-            stamp = os.stat(self._watches).st_mtime_ns
-        except OSError:
-            return
-        if stamp == self._stamp:
-            return
+        """Which watches there are, by a listing: the time of a directory is the same for changes of the same moment, so
+        that one which begins together with us would stay unseen. Who has not said yet what it watches is looked at
+        again: it looks at our entries after it has said so."""
+        names = {entry.name for entry in files.entries(self._watches) if entry.name[0] != "."}
         mine = _directory_of(self._mine)
-        there = [Ledger(self._watches / entry.name) for entry in files.entries(self._watches) if entry.name[0] != "."]
-        self._others = [one for one in there if one.path != self._mine.path and _nested(_directory_of(one), mine)]
-        self._stamp = stamp
+        self._looked &= names
+        self._others = [one for one in self._others if one.path.name in names]
+        for name in names - self._looked:
+            other = Ledger(self._watches / name)
+            directory = _directory_of(other)
+            if directory and other.path != self._mine.path and _nested(directory, mine):
+                self._others.append(other)
+            if directory:
+                self._looked.add(name)
 
 
 def _directory_of(ledger: Ledger) -> str:

@@ -9,8 +9,8 @@ from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.task import task_for
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.entry.submission import enter, submit_all
+from paddock.queue.protocol import Queue
 from paddock.record.layout import Home
 
 
@@ -19,7 +19,7 @@ def send(
     priorities: Mapping[str, int],
     ledger: Ledger,
     options: Options,
-    queue: DirectoryQueue,
+    queue: Queue,
     home: Home,
 ) -> None:
     tasks = [task_for(finding, ledger, options) | {"priority": priorities.get(finding.key, 0)} for finding in findings]
@@ -28,4 +28,4 @@ def send(
     except HomeError:
         if queue.exists():
             raise
-        submit_all(tasks, queue=queue.path, home=home)  # somebody has removed the queue: make it again
+        submit_all(tasks, queue=queue.address, home=home)  # somebody has removed the queue: make it again

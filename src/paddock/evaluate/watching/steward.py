@@ -18,9 +18,9 @@ from paddock.evaluate.policy.trainer import Progress, Trainings
 from paddock.evaluate.policy.urgency import urgencies
 from paddock.evaluate.training.run import is_made
 from paddock.evaluate.winners.winners import Winners
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, PAUSED, QUEUED, Place
 from paddock.queue.order.withdrawal import forget, withdraw, withdrawn
+from paddock.queue.protocol import Queue
 from paddock.record.layout import Home
 
 ASK_SECONDS = 2.0  # between two looks at whether it is over
@@ -42,7 +42,7 @@ class Steward:
         self,
         home: Home,
         root: str,
-        queue: DirectoryQueue,
+        queue: Queue,
         ledger: Ledger,
         rules: Rules,
         evaluators: Sequence[str],

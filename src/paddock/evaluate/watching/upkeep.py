@@ -12,8 +12,8 @@ from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.origin.look import PINS, Look, look
 from paddock.evaluate.origin.pin import is_aside, pins, unpin
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, PAUSED, QUEUED
+from paddock.queue.protocol import Queue
 from paddock.record.layout import Home
 from paddock.record.process import boot_id, exists, start_ticks
 
@@ -41,7 +41,7 @@ class Upkeep:
     def __init__(
         self,
         ledger: Ledger,
-        queue: DirectoryQueue,
+        queue: Queue,
         home: Home,
         seconds: float,
         bare: Iterable[str],

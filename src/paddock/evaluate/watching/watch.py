@@ -28,7 +28,8 @@ from paddock.evaluate.watching.overlap import Overlap
 from paddock.evaluate.watching.steward import Steward
 from paddock.evaluate.watching.trouble import TROUBLE, Trouble, refusal
 from paddock.evaluate.watching.upkeep import REPAIR_SECONDS, Upkeep, me
-from paddock.queue.directory import DirectoryQueue, remember
+from paddock.queue.finding import remember
+from paddock.queue.protocol import Queue
 from paddock.record.layout import Home
 
 Places = Collection[str] | None  # None: all
@@ -41,7 +42,7 @@ BATCH = 50  # checkpoints
 class Watching:
     home: Home
     directory: str
-    queue: DirectoryQueue
+    queue: Queue
     options: Options
     training: Callable[[str], str]  # the training run of a checkpoint's path
     say: Callable[[str], None]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paddock.compare.view import source
+from paddock.compare.source import source
 from paddock.evaluate.training import parentage
 from paddock.evaluate.training.parentage import Parentage
 from paddock.evaluate.training.run import is_made
@@ -56,6 +56,24 @@ def test_the_run_that_trains_into_a_directory_is_known_before_its_checkpoint_com
     asked = runs.asked
     assert found(str(out / "step=1.pt")) == found(str(out / "deep" / "step=1.pt")) == "train"
     assert runs.asked == asked
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python train.py --out {out}",
+        "python train.py --out={out} && echo over",
+        "cd /tmp\npython 'train it.py' --lr 1 --out '{out}'",
+        "python train.py --out {out} # it's this",
+    ],
+)
+def test_the_run_of_a_task_is_found_by_a_word_of_its_shell_command(
+    home: Home, found: Parentage, tmp_path: Path, command: str
+) -> None:
+    out = tmp_path / "out"
+    write_run(home, "other", command=["/bin/sh", "-c", f"python train.py --out {out}-2"], running=True)
+    write_run(home, "train", command=["/bin/sh", "-c", command.format(out=out)], running=True)
+    assert found(str(out / "step=1.pt")) == "train"
 
 
 def test_one_is_made_without_another_look_where_the_last_one_found_none(

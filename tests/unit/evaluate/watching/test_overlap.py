@@ -83,6 +83,23 @@ def test_one_that_was_claimed_by_the_dead_is_evaluated_by_the_other(
     assert tasks(queue) == ["acc step=1.pt"]
 
 
+def test_one_that_began_in_the_same_moment_is_seen(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    (out / "run").mkdir()
+    outer = watcher(home, queue, out)
+    rounds(outer)
+    save(out / "step=0.pt")
+    rounds(outer, 3)
+    watches = home.path / "watches"
+    moment = os.stat(watches).st_mtime_ns
+    inner = watcher(home, queue, out / "run")
+    rounds(inner)
+    save(out / "run" / "step=1.pt")
+    rounds(inner, 3)
+    os.utime(watches, ns=(moment, moment))  # as if all that had been within one tick of the disk's clock
+    rounds(outer, 3)
+    assert tasks(queue) == ["acc step=0.pt", "acc step=1.pt"]
+
+
 def test_two_processes_that_race_evaluate_each_once_also_while_one_of_them_begins(
     home: Home, queue: DirectoryQueue, out: Path
 ) -> None:

@@ -26,7 +26,7 @@ class Crew:
         self._plans: dict[str, list[Plan]] = {}
         for plan in plans:
             if plan.workers:
-                self._plans.setdefault(str(plan.queue.path), []).append(plan)
+                self._plans.setdefault(plan.queue.address, []).append(plan)
         self._workers: dict[str, subprocess.Popen[bytes]] = {}
         self._started: dict[str, float] = {}
         self._deaths = dict.fromkeys(self._plans, 0)

@@ -91,8 +91,8 @@ class Follow:
 
     def add(self, one: Watching) -> None:
         rules = one.options.rules
-        if str(one.queue.path) not in self._queues:
-            self._queues.append(str(one.queue.path))
+        if one.queue.address not in self._queues:
+            self._queues.append(one.queue.address)
         self._rows.append(Row(one.directory, Account(one.ledger), one.ledger, rules.metric, rules.goal))
 
     def start(self) -> None:

@@ -177,7 +177,7 @@ class Keeping:
         return found[PENDING], found[RUNNING]
 
     def _evaluations(self) -> list[Evaluation]:
-        where = tasks(dict.fromkeys(str(plan.queue.path) for plan in self._plans))
+        where = tasks(dict.fromkeys(plan.queue.address for plan in self._plans))
         return [one for watching in self._watches for one in Account(watching.ledger).read(where)]
 
     def _end(self) -> None:
@@ -217,7 +217,7 @@ class Keeping:
     def _facts(self) -> Facts:
         return Facts(
             posts=tuple(_post(one) for one in self._watches),
-            queues=tuple(dict.fromkeys(str(plan.queue.path) for plan in self._plans)),
+            queues=tuple(dict.fromkeys(plan.queue.address for plan in self._plans)),
             globs=tuple(wire.text(pattern) for plan in self._plans for pattern in plan.globs),
             started=round(time.time(), 3),
             detached=bool(self._log),
@@ -238,4 +238,4 @@ def _post(watching: Watching) -> Post:
 
 
 def _shown(plan: Plan, home: Home) -> str:
-    return plan.queue.name if plan.queue.path.parent == home.queues else str(plan.queue.path)
+    return plan.queue.name if os.path.dirname(plan.queue.address) == str(home.queues) else plan.queue.address
