@@ -121,3 +121,20 @@ def spelled_out(metrics: Iterable[str], runs: Iterable[RunRow]) -> list[str]:
         tagged = [name for name in known if name.startswith(metric + "{")]
         found += [metric] if metric in known or not tagged else tagged
     return list(dict.fromkeys(found))
+
+
+def text_of(value: Any) -> str:
+    """A value as the query language sees it when it is no number."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return " ".join(map(text_of, value))
+    if isinstance(value, list):
+        return "[" + ", ".join(map(text_of, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {text_of(item)}" for key, item in value.items()) + "}"
+    return repr(value) if isinstance(value, float) else str(value)

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from paddock.compare.fields import MISSING
-from paddock.compare.select import text_of
+from paddock.compare.fields import MISSING, text_of
 from paddock.errors import MissingExtra, UsageError
 
 LIBRARIES = ("pandas", "polars")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from paddock import wire
-from paddock.compare.select import text_of
+from paddock.compare.fields import text_of
 from paddock.errors import MissingExtra, UsageError
 
 if TYPE_CHECKING:

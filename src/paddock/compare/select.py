@@ -7,7 +7,7 @@ from operator import itemgetter
 from time import time
 from typing import Any
 
-from paddock.compare.fields import MISSING, lookup
+from paddock.compare.fields import MISSING, lookup, text_of
 from paddock.compare.grammar import EVERYTHING, All, Any_, Compare, Has, Not, Query, Value, parse
 from paddock.compare.moments import Moment
 from paddock.compare.patterns import Pattern
@@ -86,23 +86,6 @@ def _ordered(left: Any, op: str, right: Any) -> bool:
         case ">":
             return bool(left > right)
     return bool(left >= right)
-
-
-def text_of(value: Any) -> str:
-    """A value as the query language sees it when it is no number."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return " ".join(map(text_of, value))
-    if isinstance(value, list):
-        return "[" + ", ".join(map(text_of, value)) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {text_of(item)}" for key, item in value.items()) + "}"
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def sort_runs(runs: Iterable[RunRow], *keys: str, now: float | None = None) -> list[RunRow]:

@@ -14,8 +14,9 @@ from paddock.compare.diff import DiffRow, diff, differing_keys
 from paddock.compare.fields import MISSING, RUN_FIELDS, STAT_FIELDS, flatten, lookup, metric_names, spelled_out
 from paddock.compare.grouped import GroupedTable, group_runs
 from paddock.compare.select import select, sort_runs
+from paddock.compare.source import Source, source
 from paddock.compare.text import field_cell, html_table, is_numeric, plain_table
-from paddock.compare.view import RunView, Source, check_metric, resolve, source
+from paddock.compare.view import RunView, check_metric, resolve
 from paddock.errors import NotFound
 from paddock.model import RunRow
 

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from paddock.compare.fields import MISSING, TIME_FIELDS
+from paddock.compare.fields import MISSING, TIME_FIELDS, text_of
 from paddock.compare.moments import UNITS
-from paddock.compare.select import text_of
 from paddock.compare.stats import Summary
 
 # C0 and C1 controls, and what reverses or hides text: a run's name must not be able to drive the terminal.

@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paddock import settings as settings_
 from paddock.compare.curve import Curve, curve
 from paddock.compare.fields import MISSING, flatten, lookup
+from paddock.compare.source import Source
 from paddock.compare.text import cell, field_cell
 from paddock.errors import MetricNotFound
 from paddock.model import RunRow, Writer
-from paddock.record.layout import Home, find_home
 
 if TYPE_CHECKING:
     from paddock.catalog.catalog import Catalog
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the runs of a table came from: the catalog is opened for each question, so that a table can be kept,
-    forked and handed to threads."""
-
-    home: Home
-    settings: settings_.Settings
-
-    @contextmanager
-    def catalog(self) -> Iterator[Catalog]:
-        from paddock.catalog.catalog import Catalog
-
-        with Catalog.open(self.home, self.settings) as catalog:
-            yield catalog
-
-
-def source(home: str | Path | Home | None = None) -> Source:
-    if isinstance(home, Home):
-        return Source(home, settings_.load())
-    found = settings_.load(home=home)
-    return Source(find_home(found.home), found)
 
 
 class RunView:

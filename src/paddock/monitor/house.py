@@ -18,11 +18,13 @@ from paddock.monitor.entrance.login import Codes
 from paddock.monitor.ingest.desk import Desk
 from paddock.monitor.live.hub import Hub
 from paddock.monitor.live.teller import Teller, Told
+from paddock.monitor.now.distant import Distant
 from paddock.monitor.view.encoded import Encoded
 from paddock.monitor.view.news import News
 from paddock.monitor.view.refresher import Refresher
 from paddock.monitor.view.roll import Change, Entry, Roll
-from paddock.record.layout import Home, RunDirectory
+from paddock.queue.protocol import Queue
+from paddock.record.layout import ID_PATTERN, Home, RunDirectory
 from paddock.settings import Settings
 
 _LOOKS = 3
@@ -51,6 +53,7 @@ class House:
         self.version = 0  # of all that is shown; another one after each change
         self.rolls: tuple[Roll, ...] = ()
         self._readers: dict[Path, Catalog] = {}
+        self._distants: dict[str, Distant] = {}
         self._opening = threading.Lock()
         self._news = News([home.path for home in self.homes])
         self.hub = Hub(self.instance)
@@ -96,9 +99,24 @@ class House:
     def find(self, name: str) -> Found:
         """By id, by name, or by a beginning that fits one run only. A run that is in two homes is taken from the
         first."""
+        found = self._known(name)
+        if found is None and self._is_new(name):
+            self.fresh(at_once=True)
+            found = self._known(name)
+        return found or self._fitting(name)
+
+    def _known(self, run_id: str) -> Found | None:
         for roll in self.rolls:
-            if name in roll.entries:
-                return Found(roll.home, roll.entries[name])
+            if run_id in roll.entries:
+                return Found(roll.home, roll.entries[run_id])
+        return None
+
+    def _is_new(self, name: str) -> bool:
+        """It is on the disk and was not looked at yet: after a look that was dear there is none for a while, and who
+        has heard of the run elsewhere must not be told that it is not there."""
+        return bool(ID_PATTERN.fullmatch(name)) and any(home.run(name).facts.exists() for home in self.homes)
+
+    def _fitting(self, name: str) -> Found:
         known = {entry.row.id: (roll, entry) for roll in reversed(self.rolls) for entry in roll.ordered}
         names = [(run_id, entry.row.name) for run_id, (_, entry) in known.items()]
         fitting = naming.fitting(name, names)
@@ -135,6 +153,11 @@ class House:
     def _roll(self, home: Home) -> Roll:
         return next(roll for roll in self.rolls if roll.home == home)
 
+    def distant(self, queue: Queue) -> Distant:
+        """A queue that is asked by a thread of its own."""
+        with self._opening:
+            return self._distants.setdefault(queue.address, Distant(queue, 0))
+
     def where(self, run_id: str) -> RunDirectory | None:
         return next((roll.home.run(run_id) for roll in self.rolls if run_id in roll.entries), None)
 
@@ -150,11 +173,11 @@ class House:
         self._followed = True
         self.refresher.poke()
 
-    def _look(self, told: set[str] | None) -> None:
+    def _look(self, told: set[str] | None, aged: bool) -> None:
         """By one thread at a time."""
         found: list[tuple[Roll, Change]] = []
         for _ in range(_LOOKS):
-            found += [(roll, change) for roll in self.rolls if (change := roll.look(roll.concerned(told)))]
+            found += [(roll, change) for roll in self.rolls if (change := roll.look(roll.concerned(told), aged))]
             if not self._watch():
                 break
             told = None  # something may have been written before we watched it

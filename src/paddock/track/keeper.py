@@ -28,7 +28,8 @@ class Keeper:
     ) -> None:
         self._removed = removed
         self._journals = journals
-        self._sync_seconds = max(sync_seconds, 0.05)
+        self.seconds = max(sync_seconds, 0.05)
+        self.ticks: list[Callable[[], None]] = []  # called every so many seconds: to wake another thread costs more
         self._beat = beat
         self._beat_seconds = beat_seconds
         self._gathered = gathered
@@ -52,7 +53,7 @@ class Keeper:
     def _keep(self) -> None:
         quiet_since = synced = time.monotonic()
         while True:
-            pause = synced + self._sync_seconds - time.monotonic()
+            pause = synced + self.seconds - time.monotonic()
             woken = self._wake.wait(max(0.0, min(pause, BRISK_SECONDS) if self._brisk else pause))
             if self._stopping:
                 return
@@ -63,9 +64,11 @@ class Keeper:
                 self._brisk = False  # before the look: who hurries us meanwhile is not forgotten
                 if self._gathered():
                     self._brisk = True
-                if time.monotonic() - synced < self._sync_seconds:
+                if time.monotonic() - synced < self.seconds:
                     continue
                 synced = time.monotonic()
+                for tick in self.ticks:
+                    tick()
                 if self._tend():
                     quiet_since = synced
                 elif synced - quiet_since >= self._beat_seconds:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 from paddock import wire
 from paddock.record.journal import Journal
-from paddock.track import active
+from paddock.track import active, logrecord
 from paddock.track.ending import Ending
 from paddock.track.recorder import raised_by_handler
 from paddock.track.run import Run
@@ -29,6 +29,7 @@ TRY_AGAIN_SECONDS = 5.0  # after the disk refused the file
 
 _hand_over: Any = logging.Logger.callHandlers
 _get_message: Any = logging.LogRecord.getMessage
+_initialise: Any = logging.LogRecord.__init__
 _installed = False
 _level_before: int | None = None
 _places: dict[tuple[Any, ...], bytes] = {}
@@ -37,13 +38,16 @@ _busy = threading.local()
 
 def install(level: int = logging.INFO) -> None:
     """Keep what is logged from here on. A root logger that nobody has set up lets pass what is of this level."""
-    global _installed, _level_before, _hand_over, _get_message
+    global _installed, _level_before, _hand_over, _get_message, _initialise
     if _installed:
         return
     _installed = True
     _hand_over, _get_message = logging.Logger.callHandlers, logging.LogRecord.getMessage
+    _initialise = logging.LogRecord.__init__
     logging.Logger.callHandlers = _call_handlers  # type: ignore[assignment, method-assign]
     logging.LogRecord.getMessage = message  # type: ignore[assignment, method-assign]
+    if logrecord.is_known(getattr(_initialise, "__code__", None)):  # nobody else stands in for it
+        logging.LogRecord.__init__ = logrecord.initialise  # type: ignore[assignment, method-assign]
     root = logging.getLogger()
     if root.level == logging.WARNING and not root.handlers:
         _level_before = root.level
@@ -59,6 +63,8 @@ def remove(ending: Ending | None = None) -> None:
         logging.Logger.callHandlers = _hand_over  # type: ignore[method-assign]
     if logging.LogRecord.getMessage is message:
         logging.LogRecord.getMessage = _get_message  # type: ignore[method-assign]
+    if vars(logging.LogRecord)["__init__"] is logrecord.initialise:
+        logging.LogRecord.__init__ = _initialise  # type: ignore[method-assign]
     if _level_before is not None:
         logging.getLogger().setLevel(_level_before)
         _level_before = None

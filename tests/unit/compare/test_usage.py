@@ -116,6 +116,14 @@ def test_coarse_samples_fill_the_time_that_they_tell_of(tmp_path: Path) -> None:
     assert min(series) == pytest.approx(10) and max(series) == pytest.approx(20)
 
 
+def test_a_sample_that_came_late_leaves_no_hole_and_a_long_silence_does() -> None:
+    grid = Grid(["memory"])
+    grid.add("a", [T0 + 1, T0 + 2.4, T0 + 3.9, T0 + 20], 1.0, [[5.0] * 4])
+    means = grid.means("a", 0)
+    seconds = [means[round(at / grid.width)] for at in (0.5, 1.2, 2.7, 3.8, 10, 18, 19.5)]
+    assert seconds == pytest.approx([5, 5, 5, 5, 0, 0, 5])
+
+
 def test_the_same_checkpoint_of_many_ranks_is_one(tmp_path: Path) -> None:
     for rank in range(3):
         marks = [mark(epoch * 10 + rank / 10, "epoch", epoch) for epoch in range(2)] + [

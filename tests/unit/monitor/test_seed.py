@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from paddock.catalog.catalog import Catalog
+from paddock.compare.usage import report as usage
 from paddock.record import lines
 from paddock.record.layout import Home
 
@@ -27,13 +28,19 @@ with Progress.new(total=100, msg=("step", "Message")) as progress:
     for i in range(100):
         progress.update(i + 1)
 """
+USAGE = """
+from paddock.monitor.usage import Usage
+
+for i in range(10):
+    Usage.checkpoint("step", i)
+"""
 
 
 def test_its_snippets_run(home: Home, tmp_path: Path) -> None:
     script = tmp_path / "snippets.py"
     begin = "import logging, rich.table\nfrom paddock import monitor\nmonitor.install(id='seed')\n"
-    script.write_text(begin + LOGGING + PROGRESS)
-    environ = os.environ | {"PADDOCK_CAPTURE_CODE": "false"}
+    script.write_text(begin + LOGGING + PROGRESS + USAGE)
+    environ = os.environ | {"PADDOCK_CAPTURE_CODE": "false", "PADDOCK_USAGE": "true"}
     done = subprocess.run(
         [sys.executable, "-W", "error", script], env=environ, capture_output=True, text=True, check=False
     )
@@ -45,3 +52,4 @@ def test_its_snippets_run(home: Home, tmp_path: Path) -> None:
         catalog.refresh()
         (bar,) = catalog.progress("seed")
     assert (bar.msg, bar.done, bar.total, bar.state) == (("step", "Message"), 100, 100, "done")
+    assert [made.text for made in usage.read(home.run("seed").path).checkpoints] == [f"step {i}" for i in range(10)]

@@ -203,3 +203,22 @@ def test_install_begins_a_run_or_joins_it() -> None:
     assert monitor.install() is run and paddock.run is run
     logging.warning("kept")
     assert [line.text for line in kept(run)] == ["kept"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_exceptions_are_forwarded_or_left_to_the_terminal_as_one_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    from paddock.monitor import forward_exception
+
+    def fail(word: str) -> None:
+        thread = threading.Thread(target=lambda: {}[word])
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(threading, "excepthook", lambda given: None)
+    run = paddock.init(capture_logging=True)
+    forward_exception(False)
+    fail("left")
+    forward_exception()
+    fail("forwarded")
+    said = [repr(line) for line in kept(run)]
+    assert any("forwarded" in text for text in said) and not any("left" in text for text in said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+LATE = 3.0  # times the interval that a sample may come after the one before it, with nothing missing between them
 LEAST_WIDTH = 0.125  # seconds
 
 Cell = dict[int, float]  # bin -> the integral of a value over the seconds of it that were sampled
@@ -40,12 +41,13 @@ class Grid:
         self.lines: dict[object, Line] = {}
 
     def add(self, key: object, times: Sequence[float], every: float, values: Sequence[Sequence[float | None]]) -> None:
-        """A batch of samples of a process, in the order of time, each of which tells of the `every` seconds before it;
-        `values` are those of each column, empty for a column that the batch does not have."""
+        """A batch of samples of a process, in the order of time, each of which tells of the `every` seconds before it,
+        or of the time since the one before it where it came late; `values` are those of each column, empty for a column
+        that the batch does not have."""
         line = self.lines.get(key)
         if line is None:
             line = self.lines[key] = Line(len(self.columns))
-        begin = max(times[0] - every, line.until)
+        begin = _begin(times[0], every, line.until)
         line.first = min(line.first, begin)
         self._reach(min(begin, times[0]), times[-1])
         line.note_peaks(values)
@@ -53,7 +55,7 @@ class Grid:
             self._add_whole(line, begin, times[-1], values)
         else:
             for at, row in enumerate(times):
-                start = max(row - every, line.until)
+                start = _begin(row, every, line.until)
                 if row > start:
                     self._add_one(line, start, row, [column[at] if column else None for column in values])
                 line.until = max(line.until, row)
@@ -114,6 +116,12 @@ class Grid:
                     line.integrals[at] += value * (until - begin)
                     line.bins[at][bin] = line.bins[at].get(bin, 0.0) + value * (until - begin)
             begin = until
+
+
+def _begin(row: float, every: float, until: float) -> float:
+    """Since when a sample tells. A busy machine takes it late: nobody was away then, and a hole would be a lie. After a
+    longer silence (a laptop that slept) it tells of its own time only."""
+    return until if until >= row - LATE * every else row - every
 
 
 def _known(column: Sequence[float | None]) -> Sequence[float]:

@@ -68,7 +68,7 @@ def questions(call: Call) -> Questions:
 
 def answer(call: Call) -> Reply:
     house = call.house
-    house.fresh()
+    house.fresh(at_once=True)  # the question may have been heard of elsewhere before the last look
     found = house.find(call.path["run"])
     row = found.entry.row
     asked = {one.id: one for one in house.catalog(found.home).questions(row.id)}

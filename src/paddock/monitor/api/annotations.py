@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from paddock.errors import UsageError
 from paddock.monitor.api.shapes import Run
 from paddock.monitor.http.route import Call, Reply, Route
+from paddock.queue.entry.record import give_record
 from paddock.record.annotation import annotate
 
 Tag = Annotated[str, Meta(min_length=1, max_length=1000)]
@@ -39,6 +40,7 @@ def say(call: Call) -> Reply:
         raise UsageError("Nothing is said of the run.", hint="Give tag, untag, note, star or bug.")
     call.house.fresh()
     found = call.house.find(call.path["run"])
+    give_record(found.home, found.entry.row.id)
     for record in records:
         annotate(found.directory, record)
     call.house.fresh(at_once=True)

@@ -15,6 +15,7 @@ from paddock.monitor.house import House
 from paddock.monitor.http.route import Call, Route
 from paddock.monitor.watches import evaluation_json, stands
 from paddock.queue.order.leftover import OVER
+from paddock.queue.protocol import AWAY
 from paddock.queue.show.view import Entry, snapshot
 
 MOST_READ = 5000  # files of tasks that may wait for this one
@@ -69,7 +70,10 @@ def relations(call: Call) -> Relations:
 
 def _ties(house: House, task_id: str) -> tuple[str, list[Tied], list[Tied], bool]:
     for name, (_, queue) in known(house).items():
-        entries = snapshot(queue).by_id()
+        try:
+            entries = snapshot(queue).by_id()
+        except AWAY:
+            continue
         if task_id not in entries:
             continue
         own = entries[task_id].file

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from paddock.errors import UsageError
 from paddock.monitor.http import intake
-from paddock.monitor.http.route import Call, Route
+from paddock.monitor.http.route import Call, Reply, Route
 from paddock.monitor.ingest.back import brought
+from paddock.monitor.ingest.outgoing import packed
 from paddock.track.ship import parcel
-from paddock.track.ship.parcel import Back, Brought, Question, Reply
+from paddock.track.ship.parcel import Back, Brought, Fetch, Question
+from paddock.track.ship.parcel import Reply as ShipReply
 
 
-async def state(call: Call) -> Reply:
+async def state(call: Call) -> ShipReply:
     """How much of each file the server has."""
     question: Question = call.body
     parcel.check(question)
-    found: Reply = await call.house.desk.answer(question)
+    found: ShipReply = await call.house.desk.answer(question)
     return found
 
 
-async def parcels(call: Call) -> Reply:
+async def parcels(call: Call) -> ShipReply:
     """Take bytes of files; answers how much of each the server has then."""
     headers, desk = call.request.headers, call.house.desk
     encoding = headers.get("content-encoding", "identity")
@@ -31,10 +33,17 @@ async def parcels(call: Call) -> Reply:
     await desk.enter(size)
     try:
         body = await intake.read(call.request, parcel.BODY_BYTES)
-        found: Reply = await desk.take(body, deflated=encoding == "deflate")
+        found: ShipReply = await desk.take(body, deflated=encoding == "deflate")
     finally:
         await desk.leave(size)
     return found
+
+
+def fetch(call: Call) -> Reply:
+    """Code that a worker does not have."""
+    request: Fetch = call.body
+    parcel.check(request)
+    return Reply(packed(call.house.home, request), kind=parcel.MEDIA_TYPE)
 
 
 def back(call: Call) -> list[Brought]:
@@ -42,11 +51,13 @@ def back(call: Call) -> list[Brought]:
     return brought(call.house.home, call.body)
 
 
+_FETCH = "Bytes of code snapshots, for a worker that does not see the home."
 _BACK = "What people said of a client's run at the server."
 _STATE = "How much of each file of a client's runs the server has."
 _PARCELS = "Take bytes of the files of a client's runs."
 ROUTES = [
-    Route("POST", "/api/v1/ship/state", state, _STATE, body=Question, answer=Reply, most_bytes=parcel.HEADER_BYTES),
-    Route("POST", "/api/v1/ship/parcels", parcels, _PARCELS, answer=Reply, streams=True),
+    Route("POST", "/api/v1/ship/state", state, _STATE, body=Question, answer=ShipReply, most_bytes=parcel.HEADER_BYTES),
+    Route("POST", "/api/v1/ship/parcels", parcels, _PARCELS, answer=ShipReply, streams=True),
+    Route("POST", "/api/v1/ship/fetch", fetch, _FETCH, body=Fetch, kind=parcel.MEDIA_TYPE),
     Route("POST", "/api/v1/ship/back", back, _BACK, body=Back, answer=list[Brought]),
 ]

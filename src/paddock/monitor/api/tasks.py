@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import os
+from collections.abc import Container
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -10,10 +13,12 @@ from msgspec import Meta, Struct
 from paddock.errors import NotFound, Refused, UsageError
 from paddock.monitor.house import House
 from paddock.monitor.http.route import Call, Route
-from paddock.queue.directory import DirectoryQueue, queues, remember
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.finding import known_queues, remember
 from paddock.queue.order import cancelling, orders
 from paddock.queue.order.orders import Step, carry_out, find, make_durable
-from paddock.queue.order.transfer import check, transfer
+from paddock.queue.order.transfer import check, refuse_unfit, transfer
+from paddock.queue.protocol import Queue
 from paddock.queue.show.roster import ALIVE
 from paddock.queue.show.status import Status, owned, started, status
 from paddock.queue.show.view import Entry, snapshot
@@ -31,6 +36,7 @@ class Counted(Struct, frozen=True):
     path: str
     counts: dict[str, int]
     workers: int  # that live
+    away: str = ""  # why nothing is known of it now: a Redis that does not answer
 
 
 class Queues(Struct, frozen=True):
@@ -134,16 +140,25 @@ class Obeyed(Struct, frozen=True):
     unconfirmed: list[str]
 
 
-def known(house: House) -> dict[str, tuple[Home, DirectoryQueue]]:
-    """By name; the second of a name in another home is called by the home's place before it."""
-    found: dict[str, tuple[Home, DirectoryQueue]] = {}
+def known(house: House) -> dict[str, tuple[Home, Queue]]:
+    """By name; the second of a name has a number before it: that of its home, or the next one that is free."""
+    found: dict[str, tuple[Home, Queue]] = {}
+    seen: set[str] = set()
     for number, home in enumerate(house.homes):
-        for queue in queues(home):
-            found[queue.name if queue.name not in found else f"{number}~{queue.name}"] = (home, queue)
+        for queue in known_queues(home):
+            if queue.address not in seen:
+                seen.add(queue.address)
+                found[_free_name(queue.name, number, found)] = (home, queue)
     return found
 
 
-def _queue(call: Call, name: str) -> tuple[Home, DirectoryQueue]:
+def _free_name(name: str, number: int, taken: Container[str]) -> str:
+    if name not in taken:
+        return name
+    return next(text for count in itertools.count(number) if (text := f"{count}~{name}") not in taken)
+
+
+def _queue(call: Call, name: str) -> tuple[Home, Queue]:
     there = known(call.house)
     if name not in there:
         raise NotFound(f"There is no queue {name!r}.", hint=f"There is: {', '.join(there) or 'none'}.")
@@ -155,11 +170,19 @@ def _task(entry: Entry, queue: str) -> Task:
 
 
 def all_queues(call: Call) -> Queues:
-    found = []
-    for name, (home, queue) in known(call.house).items():
-        one = status(queue, 0)
-        found.append(Counted(name, str(home.path), str(queue.path), one.counts, len(one.crew.alive)))
+    found, there = [], known(call.house)
+    for home, queue in there.values():
+        if not isinstance(queue, DirectoryQueue):
+            call.house.distant(queue).ask(home)
+    for name, (home, queue) in there.items():
+        one = look(call.house, home, queue)
+        found.append(Counted(name, str(home.path), queue.address, one.counts, len(one.crew.alive), one.away))
     return Queues(found)
+
+
+def look(house: House, home: Home, queue: Queue) -> Status:
+    """Without a wait for a server that does not answer."""
+    return status(queue, 0) if isinstance(queue, DirectoryQueue) else house.distant(queue).look(home)
 
 
 def queue_status(call: Call) -> QueueStatus:
@@ -168,7 +191,7 @@ def queue_status(call: Call) -> QueueStatus:
     one = status(queue, call.params.limit, home)
     return QueueStatus(
         name,
-        str(queue.path),
+        queue.address,
         one.counts,
         [_running(one, entry, name, home) for entry in one.running],
         [Waiting(_task(entry, name), why) for entry, why in one.waiting],
@@ -242,7 +265,7 @@ def order(call: Call) -> Obeyed:
     return Obeyed(told, left, unconfirmed)
 
 
-def _ordered(queue: DirectoryQueue, body: Order, entries: list[Entry]) -> tuple[list[Step], list[LeftOut]]:
+def _ordered(queue: Queue, body: Order, entries: list[Entry]) -> tuple[list[Step], list[LeftOut]]:
     if (body.priority is None) == (body.order == orders.PRIORITY):
         raise UsageError("The order `priority` needs a priority, and no other takes one.")
     for entry in entries:
@@ -259,15 +282,16 @@ def _ordered(queue: DirectoryQueue, body: Order, entries: list[Entry]) -> tuple[
 
 
 def _moved(
-    call: Call, home: Home, queue: DirectoryQueue, entries: list[Entry], to: str | None
+    call: Call, home: Home, queue: Queue, entries: list[Entry], to: str | None
 ) -> tuple[list[Step], list[LeftOut]]:
     if not to:
         raise UsageError("The order `move` needs `to`, the name of a queue.")
     _, target = _queue(call, to)
-    if target.path.samefile(queue.path):
+    if target.address == queue.address or os.path.realpath(target.address) == os.path.realpath(queue.address):
         raise UsageError("They are in this queue already.")
     inhabited = {place.id: place.state for place in target.list().places}
     settled = check(entries, snapshot(queue).by_id(), inhabited)
+    refuse_unfit(entries, target)
     target.prepare()
     steps, left = transfer(queue, target, entries, settled)
     remember(target, home)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec import Struct
 
 from paddock.monitor.api.tasks import known
 from paddock.monitor.house import House
 from paddock.monitor.http.route import Call, Route
 from paddock.queue.directory import DirectoryQueue
+from paddock.queue.ensemble.gang import Gang
+from paddock.queue.protocol import Queue
 from paddock.queue.show.occupied import gangs, occupied
+from paddock.queue.show.roster import Seen
 from paddock.queue.show.roster import workers as look
-from paddock.queue.show.view import snapshot
+from paddock.queue.show.view import Entry, snapshot
+from paddock.record.layout import Home
 
 
 class Slot(Struct, frozen=True):
@@ -43,15 +49,19 @@ class Workers(Struct, frozen=True):
 
 
 def all_workers(house: House) -> list[Worker]:
-    return [worker for name, (_, queue) in known(house).items() for worker in _of(name, queue)]
+    return [worker for name, (home, queue) in known(house).items() for worker in _of(house, home, name, queue)]
 
 
-def _of(name: str, queue: DirectoryQueue) -> list[Worker]:
+def _of(house: House, home: Home, name: str, queue: Queue) -> list[Worker]:
+    if not isinstance(queue, DirectoryQueue):
+        found = house.distant(queue).look(home)
+        return _told(name, list(found.crew.seen.values()), {entry.id: entry for entry in found.running}, found.gangs)
     seen = look(queue)
-    if not seen:
-        return []
-    tasks = snapshot(queue).by_id()
-    slots = occupied(tasks.values(), gangs(queue))
+    return _told(name, seen, snapshot(queue).by_id(), gangs(queue)) if seen else []
+
+
+def _told(name: str, seen: Sequence[Seen], tasks: Mapping[str, Entry], known: Mapping[str, Gang]) -> list[Worker]:
+    slots = occupied(tasks.values(), known)
     return [
         Worker(
             one.name,

@@ -13,7 +13,10 @@ from paddock.monitor.http.route import Call, Route
 
 Keys = Annotated[
     tuple[str, ...],
-    Meta(description="A key of the query language, or several with commas; repeatable.", max_length=200),
+    Meta(
+        description="A key of the query language, or several with commas (`\\,` is one in a name); repeatable.",
+        max_length=200,
+    ),
 ]
 
 
@@ -37,13 +40,16 @@ class Table(Struct, frozen=True):
 
 
 def keys_of(given: tuple[str, ...]) -> list[str]:
-    """A metric may have a comma in its name (`acc{split=val,top=5}`), so that only some commas part two keys."""
+    """A metric may have a comma in its name (`acc{split=val,top=5}`), so that only some commas part two keys;
+    `\\,` is a comma that parts nothing."""
     found: list[str] = []
     for item in given:
         depth, word = 0, ""
         for char in item:
             depth += (char == "{") - (char == "}")
-            if char == "," and depth <= 0:
+            if char == "," and word.endswith("\\"):
+                word = f"{word[:-1]},"
+            elif char == "," and depth <= 0:
                 found.append(word)
                 word = ""
             else:

@@ -10,8 +10,9 @@ import signal
 from paddock.catalog.catalog import Catalog
 from paddock.errors import NotFound, Refused
 from paddock.model import RUNNING
-from paddock.queue.directory import queues
+from paddock.queue.finding import known_queues
 from paddock.queue.order import cancelling, orders
+from paddock.queue.protocol import AWAY
 from paddock.queue.show.view import IN_ORDER
 from paddock.record import stop
 from paddock.record.answer import answer as write_answer
@@ -24,8 +25,11 @@ from paddock.work.processes.burial import bury
 def cancel(home: Home, catalog: Catalog, run_id: str) -> str:
     """A task is taken out of its queue, and ended when it runs. A run that nobody queued is asked to stop, and by a
     signal where its processes are ours and on this host."""
-    for queue in queues(home):
-        place = next((place for place in queue.list(IN_ORDER).places if place.id == run_id), None)
+    for queue in known_queues(home):
+        try:
+            place = next((place for place in queue.list(IN_ORDER).places if place.id == run_id), None)
+        except AWAY:
+            continue
         if place is not None and place.state in orders.FROM[orders.CANCEL]:
             queue.prepare()
             step = orders.carry_out(queue, orders.CANCEL, place)

@@ -64,6 +64,7 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     busy: int = 0
     more: int = 0  # tasks that wait beyond those that are told
     sure: bool = True  # all of it could be read
+    away: str = ""  # why nothing is known of it now, as a sentence: a Redis that does not answer
 
 
 class Worker(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 from paddock.evaluate.ledger.account import Tasks
 from paddock.monitor.now import picture
-from paddock.queue.directory import DirectoryQueue, Listing, queues
+from paddock.monitor.now.distant import Distant
+from paddock.queue import remembered
+from paddock.queue.directory import DirectoryQueue, Listing
+from paddock.queue.finding import known_queues
 from paddock.queue.lifecycle import ACTIVE, PAUSED, Place
+from paddock.queue.protocol import Queue
 from paddock.queue.show.occupied import occupied
 from paddock.queue.show.status import NEXT, Status, owned, started, status
 from paddock.queue.show.view import IN_ORDER, Entry
@@ -75,12 +80,31 @@ class _Watched:
             self._begun[key] = started(entry, home)
         return self._begun[key]
 
+    @property
+    def begun(self) -> list[Place]:
+        return [*self._listings[ACTIVE].places, *self._listings[PAUSED].places]
+
+    @property
+    def sure(self) -> bool:
+        return self.status is None or self.status.sure
+
+
+def _watched(queue: Queue) -> _Watched | Distant:
+    return _Watched(queue) if isinstance(queue, DirectoryQueue) else Distant(queue, WAITING)
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
+
 
 class QueueReader:
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._watched: dict[str, _Watched] = {}
-        self._listed: tuple[int, tuple[DirectoryQueue, ...]] = (-1, ())  # mtime of the directory, and what was there
+        self._watched: dict[str, _Watched | Distant] = {}
+        self._listed: tuple[tuple[int, int], tuple[Queue, ...]] = ((-1, -1), ())  # mtimes, and what was there
 
     def places(self) -> dict[str, Place]:
         """Where each task of the home was at the last look."""
@@ -88,11 +112,7 @@ class QueueReader:
 
     def begun(self) -> dict[str, Place]:
         """Tasks that somebody works on."""
-        return {
-            place.id: place
-            for one in self._watched.values()
-            for place in (*one._listings[ACTIVE].places, *one._listings[PAUSED].places)
-        }
+        return {place.id: place for one in self._watched.values() for place in one.begun}
 
     def evaluations(self) -> Tasks:
         """Where the tasks are that evaluate checkpoints."""
@@ -102,11 +122,14 @@ class QueueReader:
             for id_, place in one.places.items()
             if id_.startswith("eval-")
         }
-        return Tasks(known, all(one.status is None or one.status.sure for one in self._watched.values()))
+        return Tasks(known, all(one.sure for one in self._watched.values()))
 
     def look(self) -> Queues:
-        found = {str(queue.path): queue for queue in self._queues()}
-        self._watched = {path: self._watched.get(path) or _Watched(queue) for path, queue in found.items()}
+        found = {queue.address: queue for queue in self._queues()}
+        self._watched = {path: self._watched.get(path) or _watched(queue) for path, queue in found.items()}
+        for one in self._watched.values():
+            if isinstance(one, Distant):
+                one.ask(self._home)
         looks = [(one, one.look(self._home)) for one in self._watched.values()]
         return Queues(
             tuple(_queue(self._home, one) for _, one in looks),
@@ -114,17 +137,14 @@ class QueueReader:
             tuple(worker for _, one in looks for worker in _workers(self._home, one)),
         )
 
-    def _queues(self) -> tuple[DirectoryQueue, ...]:
-        try:
-            mtime = os.stat(self._home.queues).st_mtime_ns
-        except OSError:
-            return ()
-        if mtime != self._listed[0]:
-            young = time.time() * 1e9 - mtime < _TRUSTED_AGE
-            self._listed = (-1 if young else mtime, tuple(queues(self._home)))
+    def _queues(self) -> tuple[Queue, ...]:
+        mtimes = (_mtime(self._home.queues), _mtime(remembered.directory(self._home)))
+        if mtimes != self._listed[0]:
+            young = time.time() * 1e9 - max(mtimes) < _TRUSTED_AGE
+            self._listed = ((-1, -1) if young else mtimes, tuple(known_queues(self._home)))
         return self._listed[1]
 
-    def _tasks(self, watched: _Watched, one: Status) -> list[picture.Task]:
+    def _tasks(self, watched: _Watched | Distant, one: Status) -> list[picture.Task]:
         now, name = time.time(), _name(self._home, one.queue)
         running = [
             picture.Task(
@@ -161,12 +181,13 @@ class QueueReader:
 def _queue(home: Home, one: Status) -> picture.Queue:
     return picture.Queue(
         name=_name(home, one.queue),
-        path=str(one.queue.path),
+        path=one.queue.address,
         counts=one.counts,
         slots=one.crew.slots,
         busy=one.crew.busy,
         more=one.more,
         sure=one.sure,
+        away=one.away,
     )
 
 
@@ -193,5 +214,5 @@ def _workers(home: Home, one: Status) -> list[picture.Worker]:
     return found
 
 
-def _name(home: Home, queue: DirectoryQueue) -> str:
-    return queue.name if queue.path.parent == home.queues else str(queue.path)
+def _name(home: Home, queue: Queue) -> str:
+    return queue.name if os.path.dirname(queue.address) == str(home.queues) else queue.address

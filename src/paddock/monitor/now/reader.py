@@ -107,7 +107,7 @@ class HomeReader:
         )
 
     def _troubles(self, queues: tuple[picture.Queue, ...]) -> tuple[str, ...]:
-        found = [f"Not all of {queue.path} could be read." for queue in queues if not queue.sure]
+        found = [queue.away or f"Not all of {queue.path} could be read." for queue in queues if not queue.sure]
         if hidden := self._runs.unreadable:
             found.append(f"{len(hidden)} runs cannot be read: {', '.join(hidden[:3])}.")
         return tuple(found)

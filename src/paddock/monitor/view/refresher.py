@@ -1,7 +1,8 @@
 """One thread that looks at the homes when there is something to see, for all who want to know.
 
-The kernel says when something was written; on a network disk, and for what only time changes (a run that is lost), it
-looks every so often. It never takes more than a fifth of a processor, and looks at nothing while nobody asks.
+The kernel says when something was written; on a network disk it looks every so often, and so it does for what only time
+changes (a run that is lost). Where the kernel tells, a look at everything is a precaution, and the dearer it is, the
+rarer. It never takes more than a fifth of a processor, and looks at nothing while nobody asks.
 """
 
 from __future__ import annotations
@@ -20,19 +21,23 @@ LEAST_SECONDS = 0.1  # between two looks, while somebody watches
 SHARE = 4.0  # a look may be followed by the next after so many times of what it took
 SEND_SECONDS = 0.0001  # and for each who listens: telling them costs, too
 POLL_SECONDS = 0.5  # where the kernel does not tell
-HEARTBEAT_SECONDS = 5.0
+HEARTBEAT_SECONDS = 5.0  # between two looks at what time changes
+PRECAUTION_SHARE = 100.0  # where the kernel tells, everything is looked at after so many times of what that took
+PRECAUTION_SECONDS = 60.0  # but at least as often
 INTEREST_SECONDS = 30.0  # a request is a sign of interest for so long
 log = logging.getLogger("paddock.server")
 
 
 class Refresher:
-    """`look` brings up to date what happened in some directories, with None everything; it is called by one thread at a
-    time. `listeners`: how many listen to what it finds."""
+    """`look` brings up to date what happened in some directories, with None everything, and with True besides what time
+    has changed; it is called by one thread at a time. `listeners`: how many listen to what it finds."""
 
-    def __init__(self, look: Callable[[set[str] | None], None], news: News, listeners: Callable[[], int]) -> None:
+    def __init__(self, look: Callable[[set[str] | None, bool], None], news: News, listeners: Callable[[], int]) -> None:
         self._look, self._news, self._listeners = look, news, listeners
         self._lock = threading.Lock()
         self._whole = -1e9  # when everything was looked at
+        self._whole_cost = 0.0
+        self._aged = -1e9  # when what time changes was
         self._ended = -1e9
         self._cost = 0.0
         self._asked = -1e9
@@ -88,21 +93,27 @@ class Refresher:
         since = time.monotonic() - self._ended
         if since < SHARE * self._cost:
             return False
-        if time.monotonic() - self._whole > HEARTBEAT_SECONDS or (self._news.fd < 0 and since > POLL_SECONDS):
+        if time.monotonic() - self._aged > HEARTBEAT_SECONDS or (self._news.fd < 0 and since > POLL_SECONDS):
             return True
         return self._news.fd >= 0 and bool(select.select([self._news.fd], [], [], 0)[0])
 
     def _look_now(self, whole: bool = False) -> None:
         told = self._news.read()  # before the look: what comes meanwhile is seen by the next one
         began = time.monotonic()
-        whole = whole or told is None or began - self._whole > HEARTBEAT_SECONDS
+        whole = whole or told is None or began - self._whole > self._precaution()
+        aged = whole or began - self._aged > HEARTBEAT_SECONDS
         try:
-            self._look(None if whole else told)
+            self._look(None if whole else told, aged)
         finally:
             self._ended = time.monotonic()
             self._cost = self._ended - began
+            if aged:
+                self._aged = began
             if whole:
-                self._whole = began
+                self._whole, self._whole_cost = began, self._cost
+
+    def _precaution(self) -> float:
+        return min(max(HEARTBEAT_SECONDS, PRECAUTION_SHARE * self._whole_cost), PRECAUTION_SECONDS)
 
     def _run(self) -> None:
         while not self._stopping:

@@ -62,10 +62,12 @@ class Roll:
                 return None
         return found if found <= self.entries.keys() else None
 
-    def look(self, only: Set[str] | None = None) -> Change:
-        """With `only` at these runs alone."""
+    def look(self, only: Set[str] | None = None, aged: bool = True) -> Change:
+        """With `only` at these runs alone, and when some time is over at those whose state that may have changed."""
         self.moved = self.queues_moved = False
         if only is not None and self._version == self.catalog.version():
+            if aged:
+                only = only | set(self.catalog.unsettled())
             if not only:
                 return Change()
             self.catalog.refresh_some(only)

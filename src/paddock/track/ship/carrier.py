@@ -47,6 +47,13 @@ class Carrier:
     def add(self, run_id: str) -> Load:
         return self._loads.setdefault(run_id, Load(self._home, run_id))
 
+    def carry_code(self, digest: str) -> None:
+        """A snapshot by itself, before any run refers to it."""
+        self._want(digest)
+
+    def has_arrived(self, digest: str) -> bool:
+        return self._is_there(digest)
+
     def drop(self, run_id: str) -> None:
         self._loads.pop(run_id, None)
 

@@ -16,7 +16,7 @@ from paddock.track.ship import parcel
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
-_LONGEST_ANSWER = 4 << 20
+_LONGEST_ANSWER = 8 << 20
 _DEFLATE_BYTES = 2048  # less is not worth it
 _NEAR = ("127.", "::1", "localhost")
 _LATER = (408, 429, 500, 502, 503, 504, 507)
@@ -44,6 +44,18 @@ class Connection:
     def back(self, run: str, known: list[str]) -> list[parcel.Brought]:
         body = wire.dumps(parcel.Back(parcel.VERSION, run, known))
         return self._answer("back", body, {"Content-Type": "application/json"}, list[parcel.Brought])
+
+    def fetch(self, files: list[parcel.Wanted]) -> list[tuple[parcel.Part, memoryview]]:
+        """What the server has of these, as far as one answer holds it."""
+        body = wire.dumps(parcel.Fetch(parcel.VERSION, files))
+        status, answer = self.call("POST", "/api/v1/ship/fetch", body, {"Content-Type": "application/json"})
+        if status != 200:
+            raise error_of(status, answer, self.address)
+        try:
+            header, data = parcel.decode(answer)
+        except PaddockError:
+            raise self._stranger() from None
+        return list(zip(header.parts, data, strict=True))
 
     def close(self) -> None:
         if self._connection is not None:

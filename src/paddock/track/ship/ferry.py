@@ -1,5 +1,5 @@
-"""Runs of others that have just ended, sent to a server: what a worker has written of its tasks after they were gone,
-and tasks that know nothing of a server.
+"""Runs of others that have just ended, sent to a server, or to a store: what a worker has written of its tasks after
+they were gone, and tasks that know nothing of a server.
 
 One thread for all of them. A server that is away is tried again; what is left at the end is said.
 """
@@ -16,14 +16,38 @@ from paddock.errors import PaddockError
 from paddock.record.layout import Home
 from paddock.track.ship.carrier import Carrier, send_all
 from paddock.track.ship.connection import Connection
+from paddock.track.ship.road import StoreRoad
+from paddock.track.ship.stored import send_runs
 
 _GATHER_SECONDS = 0.5  # tasks that end together are sent together
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds, while the server is away
 
 
+Say = Callable[[str], None]
+Send = Callable[[list[str], Say], str]  # runs; why they are not all there, as a sentence
+
+
+def to_server(home: Home, address: Address, token: str, ca: str) -> Send:
+    def send(runs: list[str], say: Say) -> str:
+        connection = Connection(address, token, ca=ca)
+        try:
+            carrier = Carrier(home, connection, lambda key, sentence: say(sentence), quiet=0.0)
+            return send_all(carrier, runs, lambda step: None)
+        finally:
+            connection.close()
+
+    return send
+
+
+def to_store(home: Home, url: str) -> Send:
+    store = StoreRoad(url)
+    return lambda runs, say: send_runs(home, store, runs)
+
+
 class Ferry:
-    def __init__(self, home: Home, address: Address, token: str, ca: str, say: Callable[[str], None]) -> None:
-        self._home, self._address, self._token, self._ca, self._say = home, address, token, ca, say
+    def __init__(self, where: str, send: Send, say: Say, rest: str) -> None:
+        """`rest`: how a person sends what was left."""
+        self._where, self._to, self._say, self._rest = where, send, say, rest
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._left: dict[str, None] = {}
         self._over = threading.Event()
@@ -40,7 +64,7 @@ class Ferry:
         self._thread.join(seconds)
         self._gather()
         if self._left:
-            self._say(f"not all runs have reached {self._address.url}: `paddock sync --all` sends the rest")
+            self._say(f"not all runs have reached {self._where}: {self._rest}")
 
     def _gather(self) -> None:
         while not self._ended.empty():
@@ -60,16 +84,12 @@ class Ferry:
                 return
 
     def _send(self, runs: list[str]) -> bool:
-        connection = Connection(self._address, self._token, ca=self._ca)
         try:
-            carrier = Carrier(self._home, connection, lambda key, sentence: self._tell(sentence), quiet=0.0)
-            trouble = send_all(carrier, runs, lambda step: None)
+            trouble = self._to(runs, self._tell)
         except PaddockError as error:
             trouble = error.message
         except Exception as error:  # a worker goes on, whatever this meets
             trouble = f"{type(error).__name__}: {error}"
-        finally:
-            connection.close()
         if trouble:
             self._tell(f"what tasks wrote is not sent: {trouble}")
             return False

@@ -94,6 +94,18 @@ class Brought(msgspec.Struct, frozen=True, omit_defaults=True):
     private: bool = False  # nobody else may read it
 
 
+class Wanted(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Bytes of a file of a code snapshot, from there on."""
+
+    path: str
+    at: int = 0
+
+
+class Fetch(msgspec.Struct, frozen=True, omit_defaults=True):
+    v: int
+    files: list[Wanted]
+
+
 def encode(header: Header, data: list[bytes]) -> bytes:
     head = wire.dumps(header)
     return b"".join((_LENGTH.pack(len(head)), head, *data))
@@ -119,7 +131,7 @@ def decode(body: bytes) -> tuple[Header, list[memoryview]]:
     return header, found
 
 
-def check(asked: Header | Question) -> None:
+def check(asked: Header | Question | Fetch) -> None:
     """What a decoded header or question must be beside."""
     count = len(asked.parts if isinstance(asked, Header) else asked.files)
     if asked.v != VERSION:

@@ -71,7 +71,7 @@ def begin(run: Run | None, every: float) -> None:
             if _end not in run._at_finish:
                 run._at_finish.append(_end)
         if _sampler is None:
-            _sampler = Sampler(every)
+            _sampler = Sampler(every, keeper=None if run is None or run.disabled else run._keeper)
             if "paddock[gpu]" in _sampler.without_gpus:
                 notice.say_once("usage of gpus", f"usage of GPUs is not sampled: {_sampler.without_gpus}")
         if not _hooked:

@@ -1,5 +1,5 @@
-"""The thread that samples this process, and what becomes of the samples: they wait in a ring until somebody of the run
-makes a checkpoint, and go to this process's journal in batches from then on.
+"""What this process uses, sampled by its keeper or by a thread of its own, and what becomes of that: it waits in a ring
+until somebody of the run makes a checkpoint, and goes to the journal of this process in batches from then on.
 
 That a checkpoint was made is a file in the run's directory: processes that only work, as those of a pool, see it there.
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 from paddock.gauge.gpus import GpuMeter
 from paddock.gauge.own import OwnMeter
+from paddock.track.keeper import Keeper
 from paddock.track.usage.ring import Ring, Row, Stretch
 from paddock.track.usage.target import Target, target
 
@@ -24,7 +25,8 @@ _MEANS = frozenset({"cpu", "gpu", "read", "write"})  # of the others the largest
 class Sampler:
     """Of one process; a forked child makes its own."""
 
-    def __init__(self, every: float, *, marked: bool = False) -> None:
+    def __init__(self, every: float, *, marked: bool = False, keeper: Keeper | None = None) -> None:
+        """`keeper`: the thread that the process has anyway, which samples when its pace is the same."""
         self.every = max(every, LEAST_SECONDS)
         self.marked = marked
         self._pid = os.getpid()
@@ -36,9 +38,13 @@ class Sampler:
         self._pause, self._samples = FIRST_SECONDS, 0
         # Of the samples; never held while something is written. Re-entrant: a signal may end the run in the middle.
         self._lock = threading.RLock()
+        self._keeper = keeper if keeper is not None and keeper.seconds == self.every else None
         self._stop = threading.Lock()  # held until it is to stop: to wake from a lock costs less than from an Event
         self._stop.acquire()
-        threading.Thread(target=self._work, name="paddock-usage", daemon=True).start()
+        if self._keeper is not None:
+            self._keeper.ticks.append(self._tick)
+        else:
+            threading.Thread(target=self._work, name="paddock-usage", daemon=True).start()
 
     def mark(self, into: Target) -> None:
         """From now on samples are written, by all processes of the run."""
@@ -70,6 +76,8 @@ class Sampler:
     def stop(self) -> None:
         """Once."""
         self._stop.release()
+        if self._keeper is not None:
+            self._keeper.ticks = [tick for tick in self._keeper.ticks if tick != self._tick]
 
     def forget(self) -> None:
         """In a forked child: these files tell of the parent."""
@@ -79,15 +87,18 @@ class Sampler:
     def _work(self) -> None:
         due = time.monotonic() + self.every
         while not self._stop.acquire(timeout=max(0.0, due - time.monotonic())):
-            try:
-                self._sample()
-                if time.monotonic() - self._written >= self._pause:
-                    self._written, self._pause = time.monotonic(), min(2 * self._pause, BATCH_SECONDS)
-                    self.flush()
-            except Exception:  # a number that cannot be had is not worth a word in somebody's training
-                pass
+            self._tick()
             # What was missed, by a machine that slept or a thread that nobody let run, is not made up for.
             due = max(due + self.every, time.monotonic())
+
+    def _tick(self) -> None:
+        try:
+            self._sample()
+            if time.monotonic() - self._written >= self._pause:
+                self._written, self._pause = time.monotonic(), min(2 * self._pause, BATCH_SECONDS)
+                self.flush()
+        except Exception:  # a number that cannot be had is not worth a word in somebody's training
+            pass
 
     def _sample(self) -> None:
         values = self._meter.read()

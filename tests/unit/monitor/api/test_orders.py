@@ -98,3 +98,15 @@ def test_a_question_is_answered_once(server: Server, home: Home) -> None:
     assert server.ask("POST", path, {"text": "yes"}).status == 204
     assert server.get("/api/v1/questions")["questions"] == []
     assert server.ask("POST", path, {"text": "no"}).status == 404
+
+
+def test_who_hears_of_a_run_before_the_server_looks_again_finds_it_and_is_heard(server: Server, home: Home) -> None:
+    """The page of what happens now reads by itself, and may know a question before the list of runs has its run."""
+    server.get("/api/v1/runs")
+    refresher = server.house.refresher
+    refresher._cost = 1e6  # the last look was so dear that the next is far away
+    author(home, "new").say(k="ask", id="main.q1", prompt="go on?", choices=["yes", "no"], secret=False)
+    assert server.get("/api/v1/runs/new")["run"]["name"] == "name-new"
+    refresher._cost = 1e6
+    author(home, "newer").say(k="ask", id="main.q1", prompt="go on?", choices=["yes", "no"], secret=False)
+    assert server.ask("POST", "/api/v1/runs/newer/questions/main.q1/answer", {"text": "yes"}).status == 204

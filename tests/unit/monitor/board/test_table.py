@@ -31,6 +31,7 @@ def test_it_is_filtered_and_sorted_as_in_the_terminal(shown: Server) -> None:
 
 
 def test_a_comma_inside_of_a_metrics_tags_parts_nothing() -> None:
+    assert keys_of(("a\\,b,c", "x\\,{y\\,z}")) == ["a,b", "c", "x,{y,z}"]
     assert keys_of(("a,b", "acc{split=val,top=5},a", " ", "c")) == ["a", "b", "acc{split=val,top=5}", "c"]
 
 
