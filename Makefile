@@ -70,4 +70,6 @@ clean:
 include tests/faults/faults.mk
 include tests/formats/formats.mk
 include tests/launchers/launchers.mk
+include tests/cluster/cluster.mk
+include tests/cluster/kubernetes.mk
 -include bench/bench.mk

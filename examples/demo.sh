@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 export PADDOCK_HOME="${PADDOCK_HOME:-$PWD/.paddock}"
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 sweep="demo-$(date +%H%M%S)"
+epochs="${EPOCHS:-120}"  # two minutes on two cores
 aside="$(mktemp -d)"
 out="$PADDOCK_HOME/checkpoints/$sweep"
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
@@ -48,7 +49,7 @@ watch=$!
 exec 3>"$aside/trainings"
 
 say paddock submit --queue "$sweep" --project digits --group "$sweep" --grid lr=0.03,0.3,1.0 --grid seed=0..1 --quiet -- \
-    python examples/digits.py --lr '{lr}' --seed '{seed}' --hidden 512 --epochs 120 --save-every 20 \
+    python examples/digits.py --lr '{lr}' --seed '{seed}' --hidden 512 --epochs "$epochs" --save-every $((epochs / 6)) \
     --out "$out/lr={lr},seed={seed}"
 show "paddock worker $sweep &   # and another one"
 paddock worker "$sweep" --no-persist --grace 2s 3>&- &

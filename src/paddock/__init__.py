@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from paddock.evaluate.checkpoints import checkpoints
     from paddock.evaluate.completeness.marker import checkpoint_done
     from paddock.evaluate.handle import watch
-    from paddock.queue.entry.submission import submit
     from paddock.track import media as data_types
     from paddock.track import plot
     from paddock.track.active import (
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
     )
     from paddock.track.start import init
     from paddock.track.store import Store
+    from paddock.work.launch.submission import submit
 
     config: Settable
     summary: Summary
@@ -164,7 +164,7 @@ _HOMES = {
     "run_view": "paddock.compare.table",
     "runs": "paddock.compare.table",
     "setup": "paddock.track.shape",
-    "submit": "paddock.queue.entry.submission",
+    "submit": "paddock.work.launch.submission",
     "teardown": "paddock.track.shape",
     "termerror": "paddock.track.shape",
     "termlog": "paddock.track.shape",

@@ -50,6 +50,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("lease_reclaim_seconds", 300.0, float, "others take the tasks of a worker on another host after so long"),
     Setting("server", "", str, "the address of a server that runs are sent to; none: they stay here"),
     Setting("server_ca", "", str, "a file of certificates (PEM) that the server's is checked by; else the system's"),
+    Setting(
+        "code_store", "", str, "where workers that do not see the home find the code: s3://bucket/path; else the server"
+    ),
+    Setting("redis_password", "", str, "the password of a queue in Redis, so that its URL need not have it"),
     Setting("ship_seconds", 10.0, float, "how long finish() waits for the server to have everything"),
     Setting("serve", "auto", str, "a server for workers that do not see the home: auto, true, false, an address"),
     Setting("usage", False, bool, "sample what each process uses, for Usage.checkpoint() and `paddock usage`"),

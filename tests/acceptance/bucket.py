@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,19 +26,20 @@ def program() -> str:
 
 
 @contextmanager
-def server(directory: Path) -> Iterator[dict[str, str]]:
-    """The environment in which s3:// leads there."""
+def server(directory: Path, host: str = "127.0.0.1", prefix: Sequence[str] = ()) -> Iterator[dict[str, str]]:
+    """The environment in which s3:// leads there. `prefix`: words before the command, such as `ip netns exec NAME`."""
     master, volume, filer, port = _free_ports(4)
-    command = [program(), f"-logdir={directory}", "server", f"-dir={directory}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]
+    command = [*prefix, program(), f"-logdir={directory}", "server", f"-dir={directory}"]
+    command += [f"-ip={host}", f"-ip.bind={host}"]
     command += [f"-master.port={master}", f"-master.port.grpc={master + 10000}", "-master.volumeSizeLimitMB=16"]
     command += [f"-volume.port={volume}", f"-volume.port.grpc={volume + 10000}", "-volume.max=50"]
     command += ["-filer", f"-filer.port={filer}", f"-filer.port.grpc={filer + 10000}"]
-    command += ["-s3", f"-s3.port={port}", f"-s3.port.grpc={port + 10000}", "-s3.port.iceberg=0"]
+    command += ["-s3", f"-s3.port={port}", f"-s3.port.grpc={port + 10000}", "-s3.port.iceberg=0", "-s3.port.lance=0"]
     with open(directory / "server.log", "wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
-        url = f"http://127.0.0.1:{port}"
-        until(lambda: _answers(url) or _died(process, directory), pause=0.1)
+        url = f"http://{host}:{port}"
+        until(lambda: (_answers_at(prefix, url) if prefix else _answers(url)) or _died(process, directory), pause=0.1)
         yield {**KEYS, "AWS_ENDPOINT_URL": url}
     finally:
         process.kill()
@@ -72,6 +73,12 @@ def _answers(url: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _answers_at(prefix: Sequence[str], url: str) -> bool:
+    """As somebody sees it who is over there."""
+    script = f"import sys; from tests.acceptance.bucket import _answers; sys.exit(not _answers({url!r}))"
+    return subprocess.run([*prefix, sys.executable, "-c", script], cwd=Path(__file__).parents[2]).returncode == 0
 
 
 def _died(process: subprocess.Popen[bytes], directory: Path) -> bool:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from tests.waiting import until
@@ -19,14 +20,22 @@ from tests.waiting import until
 class Terminal:
     """And what it has written: raw, and as text without colours and movements. With `errors` its stderr is apart."""
 
-    def __init__(self, program: Any, columns: int, rows: int, *words: str, errors: bool = False) -> None:
+    def __init__(
+        self,
+        program: Any,
+        columns: int,
+        rows: int,
+        *words: str,
+        errors: bool = False,
+        command: Sequence[str] = (sys.executable, "-m", "paddock"),
+    ) -> None:
         self.master, self.slave = pty.openpty()
         self.resize(columns, rows)
         self.before = termios.tcgetattr(self.slave)
         environment = {**program.environment, "TERM": "xterm-256color"}
         del environment["COLUMNS"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "paddock", *words],
+            [*command, *words],
             cwd=program.cwd,
             env=environment,
             stdin=self.slave,

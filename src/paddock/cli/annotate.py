@@ -9,6 +9,7 @@ from paddock.cli.choose import named
 from paddock.cli.command import Session
 from paddock.cli.shape import label
 from paddock.model import RunRow
+from paddock.queue.entry.record import give_record
 from paddock.record.annotation import annotate
 from paddock.record.layout import RunDirectory
 
@@ -18,6 +19,7 @@ def append_to(session: Session, names: Sequence[str], record: dict[str, Any], sa
     with session.catalog() as catalog:
         runs = named(catalog, names)
         for run in runs:
+            give_record(session.home, run.id)
             annotate(RunDirectory(session.home.runs / run.id), record)
         catalog.refresh()
         after = named(catalog, [run.id for run in runs])

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 import click
 
 from paddock.cli.command import Session, verb
+from paddock.cli.engine import see_to
 from paddock.cli.ordered import obey, tell
 from paddock.cli.queued import open_to_change, selection_options
 from paddock.compare.text import many
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.lifecycle import CHECKING, PAUSED, QUEUED, Place
 from paddock.queue.order import cancelling
 from paddock.queue.order.orders import CANCEL
 from paddock.queue.order.selection import Selection
+from paddock.queue.protocol import Queue
 from paddock.queue.show.view import Entry, snapshot
 
 _LOOKED_AT = 2000  # waiting tasks
@@ -52,6 +53,8 @@ def cancel(
     left = cancelling.wait_until_over(
         found, owned, 0.0 if no_wait else seconds, functools.partial(_end_what_is_left, session, found)
     )
+    if left and not no_wait:
+        see_to(session, found)  # an engine ends the job of a worker that does not do it
     tell(session, done, "cancelled", "cancelled")
     if left and not no_wait:
         names = sorted({place.token.worker for place in left if place.token})
@@ -61,7 +64,7 @@ def cancel(
         )
 
 
-def _warn(session: Session, queue: DirectoryQueue, entries: Sequence[Entry]) -> None:
+def _warn(session: Session, queue: Queue, entries: Sequence[Entry]) -> None:
     """Whom it will hurt. Not among so many that looking takes longer than the cancellation."""
     waiting = snapshot(queue, (QUEUED, PAUSED, CHECKING)).entries
     if len(waiting) > _LOOKED_AT or not session.out.human:
@@ -78,7 +81,7 @@ def _warn(session: Session, queue: DirectoryQueue, entries: Sequence[Entry]) -> 
         session.out.note(f"{many(len(hurt), 'task')} {waits} for what is cancelled, and will fail: {names}.")
 
 
-def _end_what_is_left(session: Session, queue: DirectoryQueue, place: Place) -> None:
+def _end_what_is_left(session: Session, queue: Queue, place: Place) -> None:
     from paddock.work.processes.burial import bury
 
     bury(session.home, queue, place)

@@ -8,10 +8,10 @@ from paddock.cli.command import Session, verb
 from paddock.cli.queued import brief, chosen, confirm, home_queues, open_to_change, queue_option, task_table
 from paddock.compare.text import many
 from paddock.errors import NotFound, Refused
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.order.leftover import OVER, Leftovers, leftovers, remove
 from paddock.queue.order.selection import Selection
+from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.show.view import Entry, snapshot
 
 _LISTED = 50
@@ -49,7 +49,7 @@ def clean(
     seconds = parse_seconds(age if age is not None else "0" if words else "30d")
     source = open_to_change(session, queue)
     entries = snapshot(source).entries
-    others = [e for other in home_queues(session) if other.path != source.path for e in snapshot(other).entries]
+    others = _others(session, source)
     found = leftovers(source, entries, _chosen(session, source, words, regex, states), seconds, others)
     if words:
         found = found._replace(files=[], workers=[])
@@ -58,7 +58,7 @@ def clean(
     _show(session, found)
     result = {
         "tasks": [brief(entry) for entry in found.tasks],
-        "files": [str(path) for path in (*found.files, *found.workers)],
+        "files": found.remains,
         "kept": [brief(entry) for entry in found.needed],
     }
     if found.empty or dry_run:
@@ -74,9 +74,22 @@ def clean(
     out.line(f"{many(count, 'file')} removed.")
 
 
+def _others(session: Session, source: Queue) -> list[Entry]:
+    """The tasks of other queues, which may wait for some of this one."""
+    found: list[Entry] = []
+    for other in home_queues(session):
+        if other.address == source.address:
+            continue
+        try:
+            found += snapshot(other).entries
+        except AWAY as error:
+            session.out.note(f"{error.message} Its tasks may wait for some of these.")
+    return found
+
+
 def _chosen(
     session: Session,
-    queue: DirectoryQueue,
+    queue: Queue,
     words: tuple[str, ...],
     regex: str | None,
     states: tuple[str, ...],
@@ -99,7 +112,7 @@ def _sum(found: Leftovers) -> str:
     parts = [
         many(len(found.tasks), "task") if found.tasks else "",
         many(len(found.files), "leftover") if found.files else "",
-        many(len(found.workers), "dead worker's file") if found.workers else "",
+        many(len(found.workers), "dead worker") if found.workers else "",
     ]
     return " and ".join(part for part in parts if part)
 
@@ -110,7 +123,7 @@ def _show(session: Session, found: Leftovers) -> None:
         task_table(out, found.tasks[:_LISTED])
     if len(found.tasks) > _LISTED:
         out.line(f"and {len(found.tasks) - _LISTED:,} more")
-    for path in (*found.files, *found.workers)[:_LISTED]:
-        out.line(str(path))
+    for text in found.remains[:_LISTED]:
+        out.line(text)
     if found.needed:
         out.note(f"{many(len(found.needed), 'task')} kept, because others wait for them.")

@@ -15,7 +15,7 @@ import click
 
 from paddock.cli.failure import BROKEN_PIPE
 from paddock.cli.output import HUMAN, JSON, QUIET, Output
-from paddock.compare.view import Source, source
+from paddock.compare.source import Source, source
 from paddock.errors import HomeError
 from paddock.record.layout import Home
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ from paddock.compare.text import many, size
 from paddock.errors import Damaged
 from paddock.model import RUNNING
 from paddock.queue.directory import DirectoryQueue
+from paddock.queue.protocol import AWAY
+from paddock.queue.redis.queue import RedisQueue
+from paddock.queue.remembered import remembered
 from paddock.record import code
 from paddock.record.layout import Home
 from paddock.record.leftovers import leftovers
@@ -144,7 +148,22 @@ def _of_tasks(home: Home, freed: Freed) -> set[str] | None:
             except (OSError, Damaged):
                 freed.notes.append(f"the task {place.path} cannot be read: no code was removed, for it may be in use")
                 return None
+    for url in remembered(home):
+        try:
+            used |= _in_redis(RedisQueue(url))
+        except (*AWAY, Damaged) as error:
+            freed.notes.append(f"{url} cannot be read ({error.message}): no code was removed, for it may be in use")
+            return None
     return used
+
+
+def _in_redis(queue: RedisQueue) -> set[str]:
+    """A task that was removed meanwhile needs none."""
+    found: set[str] = set()
+    for place in queue.list().places:
+        with contextlib.suppress(FileNotFoundError):
+            found |= set(references([queue.read(place).task.facts.get("code")]))
+    return found
 
 
 def _facts(home: Home, run_id: str) -> dict[str, Any] | None:

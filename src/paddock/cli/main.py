@@ -5,18 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from difflib import get_close_matches
-from importlib import import_module
-from typing import NoReturn
-
-import click
-
-from paddock.version import __version__
+from typing import Any, NoReturn
 
 # verb: (module, one line of help). The help of `paddock` itself is printed from here, without importing any of them.
 VERBS: dict[str, tuple[str, str]] = {
     "submit": ("paddock.cli.submit", "Put a command, or a sweep of them, into a queue."),
     "worker": ("paddock.cli.worker", "Take tasks from queues and run them here."),
+    "task": ("paddock.cli.task", "Run a task that was handed over as a file: for engines."),
+    "scale": ("paddock.cli.scale", "Keep as many workers on an engine as a queue needs."),
     "status": ("paddock.cli.status", "What runs, what waits and why, in the queues."),
     "cancel": ("paddock.cli.cancel", "Take tasks out of a queue; end those that run."),
     "pause": ("paddock.cli.pause", "Hold tasks; stop those that run."),
@@ -35,6 +31,13 @@ VERBS: dict[str, tuple[str, str]] = {
     "watch stop": ("paddock.cli.watch.stop", "End the watching of a directory."),
     "watch rescan": ("paddock.cli.watch.rescan", "Look at a watched directory again; evaluate anew what has failed."),
     "shutdown": ("paddock.cli.shutdown", "End all that watches have started, after asking."),
+    "k8s": ("paddock.cli.k8s.k8s", "What is ours on Kubernetes: its verbs."),
+    "k8s run": ("paddock.cli.k8s.run", "Run a command in a pod, once, and show what it prints."),
+    "k8s status": ("paddock.cli.k8s.status", "The Jobs and pods of ours, and what they wait for."),
+    "k8s logs": ("paddock.cli.k8s.logs", "What a pod printed; -f follows it."),
+    "k8s events": ("paddock.cli.k8s.events", "Why something waits, in the cluster's own words."),
+    "k8s wait": ("paddock.cli.k8s.wait", "Wait until Jobs and pods are over."),
+    "k8s cancel": ("paddock.cli.k8s.cancel", "End Jobs and pods of ours."),
     "serve": ("paddock.cli.serve", "The board and the API of a home, and a place for clients to send to."),
     "run": ("paddock.cli.run", "Run a script and record it."),
     "ls": ("paddock.cli.ls", "List runs."),
@@ -59,56 +62,14 @@ VERBS: dict[str, tuple[str, str]] = {
     "doctor": ("paddock.cli.doctor", "What works on this machine, and what to install for the rest."),
 }
 
-EPILOG = """\b
-Runs are named by id, by the beginning of an id, or by name.
-Every verb takes --json, --quiet and --home, and has its own --help.
-Completion for bash: eval "$(_PADDOCK_COMPLETE=bash_source paddock)" (also zsh_source, fish_source)."""
 
+def __getattr__(name: str) -> Any:
+    """`cli` is for who wants the commands themselves: click is not imported before."""
+    if name == "cli":
+        from paddock.cli.verbs import cli
 
-class LazyGroup(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in VERBS if " " not in name]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        module = import_module(VERBS[cmd_name][0])
-        command = getattr(module, cmd_name.rpartition(" ")[2])
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = " ".join(args[:2])
-        if len(args) > 1 and name in VERBS:
-            if os.path.isdir(args[1]) and any(word.startswith(("--evaluator", "--command")) for word in args[2:]):
-                raise click.UsageError(f"`paddock {name}` is a verb; the directory is ./{args[1]}.", ctx)
-            return name, self.get_command(ctx, name), args[2:]
-        name = args[0]
-        if name not in VERBS and not name.startswith("-"):
-            near = get_close_matches(name, VERBS, 1)
-            raise click.UsageError(f"There is no verb {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""), ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, about) for name, (_, about) in VERBS.items()])
-
-
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=EPILOG,
-    no_args_is_help=False,
-    invoke_without_command=True,
-)
-@click.version_option(__version__, "--version", prog_name="paddock", message="%(prog)s %(version)s")
-@click.pass_context
-def cli(ctx: click.Context) -> None:
-    """Paddock: one record of every experiment, from submit to the paper."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        return cli
+    raise AttributeError(name)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -116,7 +77,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller: `paddock ls >&-`
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    if arguments is None and len(given) == 2 and given[0] == "task" and not given[1].startswith("-"):
+        from paddock.cli.handed import main as run
+
+        run(given[1:])  # as engines call it: their task waits for our imports, and needs no verbs
     try:
+        from paddock.cli.verbs import cli
+
         code = cli.main(given, prog_name="paddock", standalone_mode=False)
     except Exception as error:
         from paddock.cli.failure import report

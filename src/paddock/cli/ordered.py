@@ -8,12 +8,13 @@ from typing import NamedTuple
 import click
 
 from paddock.cli.command import Session, verb
+from paddock.cli.engine import give_another_chance, see_to
 from paddock.cli.queued import ask_about, brief, chosen, open_to_change, selection_options
 from paddock.compare.text import many
 from paddock.errors import NotFound, PaddockError, Refused
-from paddock.queue.directory import DirectoryQueue
-from paddock.queue.order.orders import FROM, Step, carry_out, destination, make_durable
+from paddock.queue.order.orders import FROM, RERUN, RESUME, RETRY, Step, carry_out, destination, make_durable
 from paddock.queue.order.selection import Selection
+from paddock.queue.protocol import Queue
 from paddock.queue.show.view import Entry
 
 _NAMED = 20  # tasks that are told one by one; of more the number
@@ -44,7 +45,7 @@ def order_verb(name: str, about: str, order: str, key: str, said: str) -> click.
 
 def obey(
     session: Session,
-    queue: DirectoryQueue,
+    queue: Queue,
     order: str,
     selection: Selection,
     *,
@@ -74,6 +75,9 @@ def obey(
             refused.append(error)
     make_durable(queue, [one.step for one in done])
     _complain(session, refused, bool(done))
+    if order in (RESUME, RETRY, RERUN):
+        give_another_chance(queue, [one.entry.id for one in done])
+    see_to(session, queue)
     return done
 
 

@@ -79,6 +79,12 @@ class Output:
         if self.human:
             sys.stderr.write("".join(f"{clean(text)}\n" for text in texts))
 
+    def trouble(self, text: str) -> None:
+        """Something went wrong beside the result: to stderr, also for who wants it quiet. Programs find it in the
+        result."""
+        if self.mode != JSON:
+            sys.stderr.write(f"{clean(text)}\n")
+
     def fields(self, pairs: Iterable[tuple[str, Cell]], indent: int = 2) -> None:
         """Names and values, one a line, the values aligned."""
         found = [(clean(name), _split(value)) for name, value in pairs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,9 +15,11 @@ from paddock.cli.command import Session
 from paddock.cli.output import JSON, Cell, Output
 from paddock.compare.text import cut_to, many, width
 from paddock.errors import NotFound, Refused, UsageError
-from paddock.queue.directory import DirectoryQueue, find_queue, queues
+from paddock.queue.directory import DirectoryQueue
+from paddock.queue.finding import find_queue, known_queues
 from paddock.queue.lifecycle import STATES
 from paddock.queue.order.selection import Selection, choose
+from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.show.view import Entry, snapshot
 
 STATE_STYLES = {"active": "cyan", "done": "green", "failed": "red", "paused": "yellow", "checking": "cyan"}
@@ -25,9 +28,12 @@ _LISTED = 50  # tasks shown before the question
 
 
 def queue_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("-Q", "--queue", metavar="NAME|PATH", help="The queue [default]; with a slash, any directory.")(
-        function
-    )
+    return click.option(
+        "-Q",
+        "--queue",
+        metavar="NAME|PATH|URL",
+        help="The queue [default]; with a slash, any directory; or redis://...",
+    )(function)
 
 
 def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,7 +72,7 @@ def selecting(everything: str) -> Callable[[Callable[..., Any]], Callable[..., A
     return decorate
 
 
-def open_queue(session: Session, name: str | None) -> DirectoryQueue:
+def open_queue(session: Session, name: str | None) -> Queue:
     """A queue that is there, to look at."""
     queue = find_queue(name or settings.load().queue, session.home)
     if not queue.exists():
@@ -74,34 +80,35 @@ def open_queue(session: Session, name: str | None) -> DirectoryQueue:
     return queue
 
 
-def open_to_change(session: Session, name: str | None) -> DirectoryQueue:
+def open_to_change(session: Session, name: str | None) -> Queue:
     """A queue that is there and can be trusted, with all its directories."""
     queue = open_queue(session, name)
     queue.prepare()
     return queue
 
 
-def _explain_absence(session: Session, queue: DirectoryQueue) -> None:
-    if queue.path.is_dir():
+def _explain_absence(session: Session, queue: Queue) -> None:
+    if isinstance(queue, DirectoryQueue) and queue.path.is_dir():
         found = sorted(path.name for path in queue.path.iterdir() if not path.name.startswith("."))
         held = f"it holds {', '.join(found[:3])}" if found else "it is empty"
         raise UsageError(f"{queue.path} is no queue: {held}.", hint="A queue has a directory `queued` in it.")
-    names = [other.name for other in home_queues(session)]
+    names = [queue_name(session, other) for other in home_queues(session)]
     known = f"There are: {', '.join(names[:10])}." if names else "`paddock submit` makes one."
-    raise NotFound(f"There is no queue {queue.path}.", hint=known)
+    raise NotFound(f"There is no queue {queue.address}.", hint=known)
 
 
-def home_queues(session: Session) -> list[DirectoryQueue]:
-    """Every queue in the home, by name."""
-    return queues(session.home)
+def home_queues(session: Session) -> list[Queue]:
+    """Every queue that the home knows of, by name; those in Redis last, and whether they answer is not known yet."""
+    return known_queues(session.home)
 
 
-def queue_name(session: Session, queue: DirectoryQueue) -> str:
+def queue_name(session: Session, queue: Queue) -> str:
     """As -Q takes it."""
-    return queue.name if queue.path.parent == session.home.path / "queues" else str(queue.path)
+    here = isinstance(queue, DirectoryQueue) and queue.path.parent == session.home.path / "queues"
+    return queue.name if here else queue.address
 
 
-def chosen(session: Session, queue: DirectoryQueue, selection: Selection, usual: Sequence[str]) -> list[Entry]:
+def chosen(session: Session, queue: Queue, selection: Selection, usual: Sequence[str]) -> list[Entry]:
     """The tasks that are meant; a sentence when there is none."""
     entries = snapshot(queue).entries
     try:
@@ -116,16 +123,20 @@ def chosen(session: Session, queue: DirectoryQueue, selection: Selection, usual:
 
 
 def _look_elsewhere(
-    session: Session, queue: DirectoryQueue, words: Sequence[str], entries: Sequence[Entry], unknown: NotFound
+    session: Session, queue: Queue, words: Sequence[str], entries: Sequence[Entry], unknown: NotFound
 ) -> None:
     """An id that is in another queue of the home was meant all the same: say where."""
     here = {entry.id for entry in entries}
     missing = [word for word in words if word not in here]
     for other in home_queues(session):
-        if other.path != queue.path and missing:
-            there = {place.id for place in other.list().places}
+        if other.address != queue.address and missing:
+            try:
+                there = {place.id for place in other.list().places}
+            except AWAY:
+                continue
             if any(word in there for word in missing):
-                raise NotFound(unknown.message, hint=f"It is in the queue {other.name}: add -Q {other.name}.") from None
+                name = shlex.quote(queue_name(session, other))
+                raise NotFound(unknown.message, hint=f"It is in the queue {other.name}: add -Q {name}.") from None
 
 
 def confirm(out: Output, question: str, nothing: str) -> None:
@@ -184,4 +195,4 @@ def _cut(cell: Cell, room: int) -> Cell:
 
 def brief(entry: Entry) -> dict[str, Any]:
     """A task in JSON, in short."""
-    return {"id": entry.id, "name": entry.name, "queue": str(entry.queue.path), "state": entry.state}
+    return {"id": entry.id, "name": entry.name, "queue": entry.queue.address, "state": entry.state}

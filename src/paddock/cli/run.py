@@ -12,7 +12,7 @@ from paddock import settings as settings_
 from paddock import wire
 from paddock.cli.command import Session, verb
 from paddock.cli.output import JSON
-from paddock.compare.view import source
+from paddock.compare.source import source
 from paddock.errors import UsageError
 from paddock.record.layout import check_id, new_id
 

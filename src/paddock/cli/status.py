@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 import time
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import click
 
 from paddock.cli.command import Session, verb
+from paddock.cli.engine import jobs_of, see_to
 from paddock.cli.output import JSON, Cell
 from paddock.cli.queued import STATE_STYLES, brief, fitted_table, home_queues, open_queue, queue_name, queue_option
 from paddock.compare.text import cut_to, many, span, width
 from paddock.errors import NotFound
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
+from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.show.roster import ALIVE, SILENT
-from paddock.queue.show.status import NEXT, Status, owned, started
+from paddock.queue.show.status import NEXT, Status, away, owned, started
 from paddock.queue.show.status import status as look
 from paddock.queue.show.view import Entry
 
@@ -25,7 +28,7 @@ _COLUMNS = (QUEUED, CHECKING, ACTIVE, PAUSED, FAILED, DONE)
 _HELP = """What happens in the queues: how many tasks are where, what runs, and why each waiting task waits.
 
 \b
-  paddock status                  all queues of the home
+  paddock status                  all queues that the home knows of
   paddock status -Q gpu           one queue
   paddock status --watch          again and again, until Ctrl-C
 
@@ -49,7 +52,8 @@ def status(session: Session, queue: str | None, limit: int | None, everything: b
         queues = [open_queue(session, queue)] if queue else home_queues(session)
         if not queues and not watch:
             raise NotFound(f"There is no queue in {session.home.path}.", hint="`paddock submit` makes one.")
-        found = [look(one, None if everything else limit, session.home) for one in queues]
+        rows = None if everything else limit
+        found = [_look(session, one, rows, named=bool(queue)) for one in queues]
         if watch and out.terminal and out.human:
             out.raw("\x1b[H\x1b[2J")
         _print(session, found, lines=watch)
@@ -57,6 +61,16 @@ def status(session: Session, queue: str | None, limit: int | None, everything: b
             return
         out.flush()
         time.sleep(every)
+
+
+def _look(session: Session, queue: Queue, rows: int | None, named: bool) -> Status:
+    """A queue that is away is one line among the others, unless it was asked for."""
+    try:
+        return look(queue, rows, session.home, jobs=jobs_of(see_to(session, queue)))
+    except AWAY as error:
+        if named:
+            raise
+        return away(queue, str(error))
 
 
 def _print(session: Session, found: list[Status], lines: bool) -> None:
@@ -83,21 +97,25 @@ def _print_counts(session: Session, found: list[Status]) -> None:
             (f"{one.counts[state]:,}", STATE_STYLES.get(state, "") if one.counts[state] else "dim")
             for state in _COLUMNS
         ]
+        if one.away:
+            counts = [("?", "dim") for _ in _COLUMNS]
         rows.append([(queue_name(session, one.queue), "bold"), *counts, _crew(one)])
     session.out.table(["queue", *_COLUMNS, "workers"], rows, [False, *(True for _ in _COLUMNS), True])
 
 
 def _crew(one: Status) -> Cell:
+    if one.away:
+        return ("away", "red")
     alive, others = len(one.crew.alive), len(one.crew.seen) - len(one.crew.alive)
     text = f"{alive} (+{others} not alive)" if others else str(alive)
-    return (text, "yellow" if others or (not alive and one.counts["queued"]) else "")
+    return (text, "yellow" if others or (not alive and one.jobs is None and one.counts["queued"]) else "")
 
 
 def _print_running(session: Session, one: Status, now: float, where: str) -> None:
     rows: list[list[Cell]] = []
     for entry in one.running:
-        fate = one.crew.fate(entry.worker)
-        worker: Cell = entry.worker if fate == ALIVE else (f"{fate}: {entry.worker}", "red")
+        fate = one.fate(entry)
+        worker: Cell = one.holder(entry) if fate == ALIVE else (f"{fate}: {entry.worker}", "red")
         ranks = one.gangs[entry.id].ranks if entry.id in one.gangs else {}
         if len(ranks) > 1 and fate == ALIVE:
             worker = f"{len(ranks)} ranks on {many(len({seat.worker for seat in ranks}), 'worker')}"
@@ -130,26 +148,29 @@ def _lines(text: str, room: int) -> list[str]:
 
 def _print_remarks(session: Session, one: Status) -> None:
     out, name = session.out, queue_name(session, one.queue)
+    if one.away:
+        out.note(one.away)
+        return
     if not one.sure:
-        out.note(f"Not all of {one.queue.path} could be read: this may be less than there is.")
+        out.note(f"Not all of {one.queue.address} could be read: this may be less than there is.")
     for path in one.strangers[:5]:
-        out.note(f"{one.queue.base / path} is no task, and is left alone.")
+        out.note(f"{path} of {one.queue.address} is no task, and is left alone.")
     if len(one.strangers) > 5:
-        out.note(f"{len(one.strangers) - 5} more files in {one.queue.base} are no tasks.")
+        out.note(f"{len(one.strangers) - 5} more in {one.queue.address} are no tasks.")
     for seen in [seen for seen in one.crew.seen.values() if seen.state == SILENT][:5]:
         out.note(f"The worker {seen.name} has shown no sign of life for {span(seen.silence)}.")
-    stuck = sum(1 for entry in one.running if one.crew.fate(entry.worker) != ALIVE)
+    stuck = sum(1 for entry in one.running if one.fate(entry) != ALIVE)
     if stuck:
         whose = "a worker that is" if stuck == 1 else "workers that are"
         out.note(f"{many(stuck, 'task')} of {whose} not alive: a live worker takes over.")
-    if not one.crew.alive and (stuck or one.counts["queued"]):
-        out.note(f"No worker of {name} is alive: `paddock worker {name}` starts one.")
+    if one.jobs is None and not one.crew.alive and (stuck or one.counts["queued"]):
+        out.note(f"No worker of {name} is alive: `paddock worker {shlex.quote(name)}` starts one.")
 
 
 def _as_json(session: Session, one: Status, now: float) -> dict[str, Any]:
     return {
         "queue": queue_name(session, one.queue),
-        "path": str(one.queue.path),
+        "path": one.queue.address,
         "counts": one.counts,
         "running": [_running_json(session, one, entry, now) for entry in one.running],
         "waiting": [
@@ -163,12 +184,13 @@ def _as_json(session: Session, one: Status, now: float) -> dict[str, Any]:
         ],
         "strangers": one.strangers,
         "sure": one.sure,
+        "away": one.away,
     }
 
 
 def _running_json(session: Session, one: Status, entry: Entry, now: float) -> dict[str, Any]:
     began = started(entry, session.home)
-    fate = one.crew.fate(entry.worker)
+    fate = one.fate(entry)
     seen = one.crew.seen.get(entry.worker)
     return {
         **brief(entry),

@@ -8,11 +8,16 @@ from typing import Any
 
 import click
 
+from paddock import settings
 from paddock.cli.command import Session, verb
+from paddock.cli.engine import see_to, trouble_of
+from paddock.compare.source import source
 from paddock.compare.text import many
-from paddock.compare.view import source
-from paddock.errors import UsageError
+from paddock.errors import Refused, UsageError
+from paddock.queue import engine as engines
 from paddock.queue.entry import sweep
+from paddock.queue.redis.address import is_redis
+from paddock.record.layout import Home
 
 _HELP = """Put a shell command into a queue; `paddock worker` runs it.
 
@@ -32,6 +37,9 @@ succeeds once the task is done, for --chk of another task; --quiet prints the id
 @verb("submit", help=_HELP, context_settings={"allow_interspersed_args": False})
 @click.argument("words", nargs=-1, required=True, metavar="[--] COMMAND...")
 @click.option("-Q", "--queue", metavar="NAME|PATH", help="The queue [default]; with a slash, any directory.")
+@click.option("--on", metavar="URL", help="An engine: slurm://PARTITION, k8s://CONTEXT/NAMESPACE.")
+@click.option("--time", metavar="TIME", help="How long the engine's job may take: 90m, 4:00:00, 1-00:00:00.")
+@click.option("--engine", "told", multiple=True, metavar="KEY=VALUE", help="More for the engine; repeatable.")
 @click.option("--name", help="A name for people; a sweep adds its values.")
 @click.option("--project", help="The project of the run [the directory's name].")
 @click.option("--group", help="A group of runs [a sweep's name].")
@@ -52,11 +60,14 @@ succeeds once the task is done, for --chk of another task; --quiet prints the id
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="For its environment; repeatable.")
 @click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where it runs [here].")
 @click.option("--no-snapshot", is_flag=True, help="Run the code in place, as it is when the task starts.")
-@click.option("--dry-run", is_flag=True, help="Only show the commands.")
+@click.option("--dry-run", is_flag=True, help="Only show the commands; for Kubernetes the objects.")
 def submit(
     session: Session,
     words: tuple[str, ...],
     queue: str | None,
+    on: str | None,
+    time: str | None,
+    told: tuple[str, ...],
     name: str | None,
     group: str | None,
     project: str | None,
@@ -72,6 +83,9 @@ def submit(
     from paddock.queue.entry.submission import submit_all
 
     out = session.out
+    if on and queue:
+        raise UsageError(f"--on {on} and --queue {queue} are two places.", hint="One of them is enough.")
+    queue = on or queue
     words = (_from_stdin(),) if words == ("-",) else words
     points = sweep.expand(words, grid)
     for key in sweep.unused(words, grid):
@@ -83,6 +97,7 @@ def submit(
         "project": project or "",
         "group": group or (name or sweep_name(words) if grid else ""),
         "env": _pairs(variables, "--env"),
+        "engine": {**_pairs(told, "--engine"), **({"time": time} if time else {})},
         "snapshot": not no_snapshot,
     }
     tasks = [
@@ -90,11 +105,17 @@ def submit(
         for p in points
     ]
     kept = without_existing(home, tasks) if skip_existing else tasks
+    _refuse_wrong(queue, common["engine"])
+    if dry_run and queue and queue.startswith("k8s:"):
+        from paddock.cli.k8s.rendering import show_tasks
+
+        show_tasks(session, home, queue, kept)
+        return
     if dry_run:
         _show(session, kept)
         return
     home.prepare()
-    made = submit_all(kept, queue=queue, home=home) if kept else []
+    made = submit_all(kept, queue=queue, home=home, ship=_send_code) if kept else []
     for task in made:
         out.bare(task.id)
         out.note(f"{task.name or 'task'} ({task.id}) is in {task.queue}")
@@ -103,9 +124,42 @@ def submit(
         out.note(f"The code is not frozen ({why}): it runs in place, as it is then.")
     if len(kept) < len(tasks):
         out.note(f"{many(len(tasks) - len(kept), 'task')} left out: there already.")
-    out.json({"tasks": [{"id": t.id, "name": t.name, "queue": str(t.queue), "check": str(t)} for t in made]})
+    engine = see_to(session, made[0].target, [one.task for one in made]) if made else None
+    trouble = trouble_of(engine)
+    out.json(
+        {
+            "tasks": [{"id": t.id, "name": t.name, "queue": str(t.queue), "check": str(t)} for t in made],
+            **({"trouble": trouble} if trouble else {}),
+        }
+    )
     if made:
         out.line(" && ".join(map(str, made)))
+    mine = {task.id for task in made}
+    if engine is not None and any(one.trouble for one in engine.launched if one.task in mine):
+        out.flush()
+        sys.exit(Refused.exit_code)  # they are queued, but nobody will start them before a person has done something
+
+
+def _send_code(home: Home, digest: str) -> None:
+    """To where workers find it that do not see the home, if there is such a place."""
+    given = settings.load()
+    if given.server or given.code_store:
+        from paddock.track.ship.road import ship_code
+
+        ship_code(home, digest)
+
+
+def _refuse_wrong(queue: str | None, told: Mapping[str, Any]) -> None:
+    """What the engine would not understand is said before anything is queued."""
+    if told and is_redis(queue or settings.load().queue):
+        raise UsageError(
+            f"--time and --engine are for engines, and {queue or 'a Redis'} is none.",
+            hint="--timeout limits a task; `paddock scale slurm` has workers started on an engine.",
+        )
+    if queue and engines.is_engine(queue):
+        from paddock.work.launch.engines import refuse_wrong
+
+        refuse_wrong(engines.parse(queue), told)
 
 
 def sweep_name(words: Sequence[str]) -> str:

@@ -29,6 +29,7 @@ _HELP = """Send runs to a server: what it does not have yet, and nothing twice.
   paddock sync RUN RUN --to gpu7:8642
   paddock sync 'project=digits state!=running'
   paddock sync --all
+  paddock sync --all --from s3://bucket/path
 
 Where to is the setting `server` (PADDOCK_SERVER) unless --to says it. What the server has is asked, not remembered, so
 it can be interrupted and called again at any time. --watch goes on with what is written later, until Ctrl-C.
@@ -43,10 +44,16 @@ _AWAY_SECONDS = 30.0
 @click.argument("words", nargs=-1, metavar="[RUN... | QUERY]")
 @click.option("--all", "everything", is_flag=True, help="All runs of the home.")
 @click.option("--to", metavar="ADDRESS", help="The server: host:port, :port, http(s)://host:port, or a name.")
+@click.option("--from", "store", metavar="URL", help="Fetch them instead, from a store: s3://bucket/path.")
 @click.option("--watch", is_flag=True, help="Go on with what is written later.")
-def sync(session: Session, words: tuple[str, ...], everything: bool, to: str | None, watch: bool) -> None:
+def sync(
+    session: Session, words: tuple[str, ...], everything: bool, to: str | None, store: str | None, watch: bool
+) -> None:
     if bool(words) == everything:
         raise UsageError("Which runs?", hint="Name them or give a query; --all sends all of the home.")
+    if store:
+        _fetch(session, store, words, bool(to or watch))
+        return
     given = settings_.load()
     target = to or given.server
     if not target:
@@ -67,6 +74,20 @@ def sync(session: Session, words: tuple[str, ...], everything: bool, to: str | N
         )
     session.out.json({"server": address.url, "runs": work.runs, "bytes": work.sent})
     session.out.line(work.sentence())
+
+
+def _fetch(session: Session, url: str, words: Sequence[str], more: bool) -> None:
+    """What workers left in a store that had no server."""
+    from paddock.track.ship.road import StoreRoad
+    from paddock.track.ship.stored import take_runs
+
+    if more:
+        raise UsageError("--from fetches, --to and --watch send.", hint="One call for each.")
+    runs, count = take_runs(session.home, StoreRoad(url), words)
+    session.out.json({"store": url, "runs": len(runs), "bytes": count})
+    for run in runs:
+        session.out.bare(run)
+    session.out.line(f"{many(len(runs), 'run')} fetched ({size(count)})." if runs else "Nothing is new there.")
 
 
 def _chosen(session: Session, words: Sequence[str]) -> list[str]:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
+import time
+from collections.abc import Callable
 
 import click
 
 from paddock.cli.command import Session, verb
+from paddock.cli.engine import see_to
 from paddock.cli.queued import STATE_STYLES, chosen, open_queue, queue_name, selecting
 from paddock.compare.text import many
-from paddock.errors import TaskFailed, TimedOut
+from paddock.errors import PaddockError, TaskFailed, TimedOut
+from paddock.queue import engine as engines
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, PAUSED, QUEUED
 from paddock.queue.order.over import GONE, wait_until_over
 from paddock.queue.order.selection import Selection
+from paddock.queue.protocol import Queue
 from paddock.queue.show.roster import ALIVE, workers
 from paddock.queue.show.view import Entry, snapshot
 
 _NAMED = 1000
+_TEND_SECONDS = 15.0  # between two questions to an engine that tells nothing by itself
+_TEND_SHARE = 0.2  # of the time at most that is spent with questions
 _NOT_OVER = (QUEUED, CHECKING, ACTIVE, PAUSED)
 _HELP = """Wait until tasks are over. Without a selection: all tasks that are in the queue now.
 
@@ -52,7 +61,7 @@ def wait(
         out.line(f"{state:7} {task}  {titles[task]}", STATE_STYLES.get(state, "magenta"))
         out.flush()
 
-    over = wait_until_over(found, titles, seconds, tell)
+    over = wait_until_over(found, titles, seconds, tell, _tending(session, found))
     now = {entry.id: entry.state for entry in snapshot(found).entries} if len(over) < len(titles) else {}
     result = {task: over.get(task) or now.get(task, GONE) for task in titles}
     out.json({"tasks": [{"id": e.id, "name": e.name, "state": result[e.id]} for e in entries], "over": len(over)})
@@ -65,16 +74,43 @@ def wait(
         sys.exit(TaskFailed.exit_code)
 
 
-def _chosen(session: Session, queue: DirectoryQueue, selection: Selection) -> list[Entry]:
+def _tending(session: Session, queue: Queue) -> Callable[[], None]:
+    """See to an engine's queue now and then, and soon after the engine has told of something: a job that was lost is
+    started again, and one that is over is put away."""
+    engine = engines.read(queue.path) if isinstance(queue, DirectoryQueue) else None
+    if engine is None or not isinstance(queue, DirectoryQueue):
+        return lambda: None
+    from paddock.work.launch.engines import launcher
+    from paddock.work.launcher import Herald, Launcher
+
+    by: Launcher | None = None
+    with contextlib.suppress(PaddockError):  # it cannot even be asked: see_to says so
+        by = launcher(engine, session.home)
+    news: Callable[[], bool] = by.listen(queue) if isinstance(by, Herald) else lambda: False
+    due = soon = -math.inf
+
+    def look() -> None:
+        nonlocal due, soon
+        now = time.monotonic()
+        if now >= due or (now >= soon and news()):
+            see_to(session, queue, by=by)
+            due = time.monotonic() + _TEND_SECONDS
+            soon = time.monotonic() + (time.monotonic() - now) / _TEND_SHARE
+
+    return look
+
+
+def _chosen(session: Session, queue: Queue, selection: Selection) -> list[Entry]:
     if selection.words or selection.regex is not None or selection.states:
         return chosen(session, queue, selection, _NOT_OVER)
     return sorted((e for e in snapshot(queue).entries if e.state in _NOT_OVER), key=lambda e: e.id)
 
 
-def _warn(session: Session, queue: DirectoryQueue, entries: list[Entry]) -> None:
+def _warn(session: Session, queue: Queue, entries: list[Entry]) -> None:
     """What would make this a long wait."""
     paused = sum(entry.state == PAUSED for entry in entries)
     if paused:
         session.out.note(f"{many(paused, 'task')} paused: `paddock resume` lets them go on.")
-    if any(e.state == QUEUED for e in entries) and not any(w.state == ALIVE for w in workers(queue)):
+    by_hand = not isinstance(queue, DirectoryQueue) or engines.read(queue.path) is None
+    if by_hand and any(e.state == QUEUED for e in entries) and not any(w.state == ALIVE for w in workers(queue)):
         session.out.note(f"No worker is alive: `paddock worker {queue_name(session, queue)}` starts one.")

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 import click
 
 from paddock import settings, wire
+from paddock.cli import workplace
 from paddock.cli.command import Session, verb
-from paddock.compare.view import source
+from paddock.compare.source import source
 from paddock.errors import UsageError
-from paddock.queue.directory import find_queue
+from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.entry.submission import parse_bytes, parse_seconds
-from paddock.queue.lifecycle import Liveness
+from paddock.queue.redis.address import is_redis
 from paddock.record.layout import Home
 
 if TYPE_CHECKING:
-    from paddock.monitor.notices.notifying import Notifier
-    from paddock.track.ship.ferry import Ferry
-    from paddock.work.notices.notify import Notify
+    from paddock.work.options import Options
+    from paddock.work.redis.working import RedisWorker
     from paddock.work.slots import Slots
 
 _HELP = """Take tasks from QUEUEs and run them here, until you stop it.
@@ -34,6 +34,8 @@ _HELP = """Take tasks from QUEUEs and run them here, until you stop it.
   paddock worker /shared/q --slots 4     a queue in any directory
   paddock worker --no-persist            leave when there is nothing more to do
   paddock worker --until 4h --drain      take no task that may not end in time
+  paddock worker --only TASK             this one, as an engine does that starts a job for each task: the exit code is
+                                         0 when it is done (or gone), 10 failed, 75 given back to the queue
 
 Any number of workers, on any machines that share the directory. Ctrl-C, TERM or HUP give the running tasks back to
 the queue (a second one at once, without grace); removing the worker's file in QUEUE/workers/ does the same. Tasks
@@ -48,6 +50,7 @@ inherit the worker's environment.
 @click.option("--cpus", type=click.IntRange(min=1), metavar="N", help="Cores to give out [all that it may use].")
 @click.option("--mem", metavar="SIZE", help="Memory to give out, such as 64G [all of the machine].")
 @click.option("--one-task", is_flag=True, help="Leave after one task.")
+@click.option("--only", metavar="TASK", help="Run this task alone, and leave when it is over: exit code 0, 10 or 75.")
 @click.option("--no-persist", is_flag=True, help="Leave when nothing runs and nothing can come.")
 @click.option("--until", metavar="TIME", help="Leave after 2h, 90m, 1d [the end of the Slurm job].")
 @click.option("--drain", is_flag=True, help="When it is to stop, let the running tasks finish first.")
@@ -62,6 +65,7 @@ def worker(
     cpus: int | None,
     mem: str | None,
     one_task: bool,
+    only: str | None,
     no_persist: bool,
     until: str | None,
     drain: bool,
@@ -77,61 +81,68 @@ def worker(
 
     if parent is not None and not process.end_with(parent):
         return
+
+    def tell(texts: Sequence[str]) -> None:
+        _tell(session, texts)
+
     given = settings.load()
-    options = Options(
-        from_options(gpus, slots, os.environ, cpus or len(os.sched_getaffinity(0)), _memory(mem)),
-        one_task=one_task,
-        persist=not no_persist,
-        drain=drain,
-        until=parse_seconds(until),
-        end=_seconds_left(),
-        grace=parse_seconds(grace),
-        liveness=_liveness(given),
-        notify=notify.load_all(say=session.out.note),
-        usage=given.worker_usage_seconds,
-        warm=kinds(Path.cwd(), map(wire.loads, warm)),
-    )
     home = source(session.home_option).home  # it need not exist yet
     home.prepare()
-    found = [find_queue(name, home) for name in dict.fromkeys(queues or (given.queue,))]
-    works = Worker(home, found, options, _cache(given, home), lambda texts: _tell(session, texts))
-    where = ", ".join(str(queue.path) for queue in found)
+    options = Options(
+        from_options(
+            gpus, slots, os.environ, cpus or workplace.all_cores(), parse_bytes(mem) if mem else workplace.all_memory()
+        ),
+        one_task=one_task,
+        only=only or "",
+        persist=not no_persist and not only,
+        drain=drain,
+        until=parse_seconds(until),
+        end=workplace.seconds_left(),
+        grace=parse_seconds(grace),
+        liveness=workplace.liveness(given),
+        notify=notify.load_all(say=session.out.note),
+        usage=given.worker_usage_seconds,
+        fetch=workplace.code_road(given, home),
+        warm=kinds(Path.cwd(), map(wire.loads, warm)),
+    )
+    names = list(dict.fromkeys(queues or (given.queue,)))
+    found: list[DirectoryQueue] = []
+    works: Worker | RedisWorker
+    cache = workplace.cache(given, home)
+    if any(map(is_redis, names)):
+        works = _on_redis(session, names, home, options, cache)
+        where, inner = works.queue.address, works.worker
+    else:
+        found = [find_queue(name, home) for name in names]
+        works = inner = Worker(home, found, options, cache, tell)
+        where = ", ".join(str(queue.path) for queue in found)
     session.out.note(f"{works.name} works on {where} ({_room(options.slots)}). Ctrl-C gives its tasks back.")
-    notifier = _notifier(session, home, options.notify, given)
-    ferry = _ferry(session, home, given)
+    notifier = workplace.notifier(home, options.notify, given, tell)
+    ferry = workplace.ferry(home, given, tell)
     if ferry is not None:
-        works.settling.ended = ferry.take
+        inner.settling.ended = ferry.take
     code = works.run()
     if ferry is not None:
         ferry.close(given.ship_seconds)
     if notifier is not None:
         notifier.close()
     session.out.json({"worker": works.name, "tasks": works.taken, "stopped": works.stopping})
-    sys.exit(code)
+    sys.exit(workplace.fate(found, only) if only else code)
 
 
-def _notifier(session: Session, home: Home, notifies: tuple[Notify, ...], given: settings.Settings) -> Notifier | None:
-    """What happens to any run of the home, for who wants to know more than a worker sees by itself."""
-    from paddock.work.notices.notify import QUEUE_EVENTS
+def _on_redis(session: Session, names: list[str], home: Home, options: Options, cache: Path) -> RedisWorker:
+    from paddock.queue.redis.queue import RedisQueue
+    from paddock.queue.remembered import remember
+    from paddock.work.redis.working import RedisWorker
 
-    if not any(one.query or set(one.on) - set(QUEUE_EVENTS) for one in notifies if not one.silent):
-        return None
-    from paddock.monitor.notices.notifying import Notifier
-
-    made = Notifier(home, notifies, given, lambda text: _tell(session, [text]))
-    made.start()
-    return made
-
-
-def _ferry(session: Session, home: Home, given: settings.Settings) -> Ferry | None:
-    """Processes of tasks send their runs themselves, if they know how; a worker sends how they ended."""
-    if not given.server or given.mode in ("offline", "dryrun", "disabled"):
-        return None
-    from paddock.address import parse
-    from paddock.record.token import find_token
-    from paddock.track.ship.ferry import Ferry
-
-    return Ferry(home, parse(given.server), find_token(home), given.server_ca, lambda text: _tell(session, [text]))
+    if len(names) > 1:
+        raise UsageError("A worker on a queue in Redis works on that alone.", hint="Start one for each queue.")
+    if options.only:
+        raise UsageError("--only is for queues in directories.")
+    queue = RedisQueue(names[0])
+    works = RedisWorker(home, queue, options, cache, lambda texts: _tell(session, texts))
+    remember(queue.address, queue.name, home)
+    return works
 
 
 def _tell(session: Session, texts: Sequence[str]) -> None:
@@ -141,33 +152,3 @@ def _tell(session: Session, texts: Sequence[str]) -> None:
 
 def _room(slots: Slots) -> str:
     return f"{slots.tasks} at once" + (f", GPUs {','.join(slots.gpus)}" if slots.gpus else "")
-
-
-def _memory(mem: str | None) -> int:
-    return parse_bytes(mem) if mem else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _seconds_left() -> float:
-    """Until Slurm takes the machine away; 0 is never."""
-    try:
-        end = float(os.environ["SLURM_JOB_END_TIME"])
-    except (KeyError, ValueError):
-        return 0.0
-    return max(end - time.time(), 1.0)
-
-
-def _liveness(given: settings.Settings) -> Liveness:
-    found = Liveness(given.lease_beat_seconds, given.lease_fence_seconds, given.lease_reclaim_seconds)
-    if not found.safe:
-        raise UsageError(
-            f"A lease of {found.beat:g}, {found.fence:g} and {found.reclaim:g} seconds is not safe.",
-            hint="lease_beat_seconds < lease_fence_seconds, and lease_reclaim_seconds at least 1.5 times the latter.",
-        )
-    return found
-
-
-def _cache(given: settings.Settings, home: Home) -> Path:
-    """Where code snapshots are unpacked, once for all tasks that run from them."""
-    from paddock.catalog.place import cache_directory, private_directory
-
-    return cache_directory(given.cache) or private_directory() or home.path / "cache"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -14,7 +12,7 @@ from paddock.cli.output import Cell
 from paddock.cli.queued import fitted_table, home_queues, open_queue, queue_name, queue_option
 from paddock.compare.text import many, span
 from paddock.errors import Ambiguous, NotFound, Refused
-from paddock.queue.directory import DirectoryQueue
+from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.show.occupied import Slot, gangs, occupied
 from paddock.queue.show.roster import DEAD, Seen
 from paddock.queue.show.roster import workers as look
@@ -33,7 +31,7 @@ when it was started with --drain. A worker is named by the beginning of its name
 
 
 class Works(NamedTuple):
-    queue: DirectoryQueue
+    queue: Queue
     seen: Seen
     slots: list[Slot]
     tasks: Mapping[str, Entry]
@@ -50,7 +48,7 @@ class Works(NamedTuple):
 @click.option("--stop", "stops", multiple=True, metavar="WORKER", help="Stop this one; repeatable.")
 def workers(session: Session, queue: str | None, stops: tuple[str, ...]) -> None:
     queues = [open_queue(session, queue)] if queue else home_queues(session)
-    found = [works for one in queues for works in _of(one)]
+    found = [works for one in queues for works in _asked(session, one, named=bool(queue))]
     if stops:
         _stop(session, found, stops)
         return
@@ -66,7 +64,17 @@ def workers(session: Session, queue: str | None, stops: tuple[str, ...]) -> None
     fitted_table(session.out, headers, rows, flexible=[last], right=[last - 3, last - 2])
 
 
-def _of(queue: DirectoryQueue) -> list[Works]:
+def _asked(session: Session, queue: Queue, named: bool) -> list[Works]:
+    try:
+        return _of(queue)
+    except AWAY as error:
+        if named:
+            raise
+        session.out.note(str(error))
+        return []
+
+
+def _of(queue: Queue) -> list[Works]:
     tasks = snapshot(queue).by_id()
     slots = occupied(tasks.values(), gangs(queue))
     return [Works(queue, seen, [slot for slot in slots if slot.worker == seen.name], tasks) for seen in look(queue)]
@@ -123,8 +131,7 @@ def _stop(session: Session, found: list[Works], words: tuple[str, ...]) -> None:
             )
     names = list(dict.fromkeys(works.seen.name for works in chosen))
     for works in chosen:
-        with contextlib.suppress(FileNotFoundError):  # somebody else was faster, or it has just ended
-            os.unlink(works.queue.workers / works.seen.name)
+        works.queue.dismiss(works.seen.name)
     session.out.json({"stopped": names})
     for name in names:
         tasks = sum(not slot.kept for works in chosen if works.seen.name == name for slot in works.slots)

@@ -9,28 +9,31 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import pwd
 import secrets
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from paddock import files
 from paddock.errors import HomeError, NotFound, Refused, UsageError
-from paddock.queue import commit, lifecycle
+from paddock.queue import aside, engine, lifecycle
+from paddock.queue.abilities import Abilities
+from paddock.queue.check import done_check
+from paddock.queue.crew import crew
+from paddock.queue.lease import Identity, server_time
 from paddock.queue.lifecycle import QUEUED, STATES, Place, Token
-from paddock.queue.task import Task, TaskFile, read, render
+from paddock.queue.task import Task, TaskFile, name_in, read
 from paddock.record.layout import Home
 
+ABILITIES = Abilities(files=True, ranks=True, several=True, apart=False, jobs=True)
 SENTINEL = ".paddock-queue"
 ASIDE = ".submit"
-_OPEN = 500  # files at once: a process may hold about 1,000 open
+_HEAD_BYTES = 4096
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE, errno.EIO, errno.ETIMEDOUT}  # they may pass
 _AWAY = {errno.ESTALE, errno.EIO, errno.ETIMEDOUT, errno.ENODEV, errno.ENOTCONN, errno.EHOSTDOWN}
-
-
-_Aside = list[tuple[str, Place]]  # where each file is, and where it is to go
 
 
 class Listing(NamedTuple):
@@ -40,6 +43,8 @@ class Listing(NamedTuple):
 
 
 class DirectoryQueue:
+    abilities = ABILITIES
+
     def __init__(self, path: Path) -> None:
         self.path = path
         # roach kept its states in <queue>/tasks at one time and in <queue> at another.
@@ -49,6 +54,10 @@ class DirectoryQueue:
     @property
     def name(self) -> str:
         return self.path.name
+
+    @property
+    def address(self) -> str:
+        return str(self.path)
 
     @property
     def workers(self) -> Path:
@@ -138,25 +147,71 @@ class DirectoryQueue:
     def read(self, place: Place) -> TaskFile:
         return read(files.read_from(self.file(place), 0), place.id)
 
-    def is_trusted(self, place: Place) -> bool:
-        """Written by us, by the queue's owner, or by root."""
-        owner = os.stat(self.file(place), follow_symlinks=False)
-        if not stat.S_ISREG(owner.st_mode):
-            return False
-        return owner.st_uid in {0, os.getuid(), os.stat(self.path).st_uid}
+    def raw(self, place: Place) -> bytes:
+        return files.read_from(self.file(place), 0)
+
+    def title(self, place: Place) -> str:
+        """The task's name, without the rest of the file: somebody may look for one among a hundred thousand."""
+        return name_in(files.read_from(self.file(place), 0, _HEAD_BYTES))
+
+    def distrust(self, place: Place) -> str:
+        """Why no worker runs what this file says; nothing when it was written by us, the queue's owner, or root."""
+        found = os.stat(self.file(place), follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode):
+            return "it is no plain file, and is left alone"
+        if found.st_uid in {0, os.getuid(), os.stat(self.path).st_uid}:
+            return ""
+        try:
+            owner = pwd.getpwuid(found.st_uid).pw_name
+        except KeyError:
+            owner = f"user {found.st_uid}"
+        return f"it belongs to somebody else ({owner}), and is left alone"
+
+    def since(self, place: Place) -> float | None:
+        """When the file was last moved."""
+        try:
+            return os.stat(self.file(place)).st_ctime
+        except OSError:
+            return None
+
+    def now(self) -> float:
+        """By the clock of the file server."""
+        return server_time(self.path / ASIDE)
+
+    def reasons(self) -> Mapping[str, str]:
+        return {}  # they stay with a worker, whose log says it
+
+    def check(self, task: str) -> str:
+        return done_check(self.base, task)
+
+    def crew(self) -> Sequence[tuple[Identity, float, bool]]:
+        """All workers that have a file, by name, and how long ago it was written to by the clock of the file server."""
+        return crew(self.workers, self.path / ASIDE)
+
+    def dismiss(self, worker: str) -> None:
+        with contextlib.suppress(FileNotFoundError):  # somebody else was faster, or it has just ended
+            os.unlink(self.workers / worker)
+
+    def forget(self, worker: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.workers / worker)
+        files.sync_directory(self.workers)
+
+    def tend(self) -> None:
+        """Its workers see to what waits."""
 
     # Changing
 
     def put(self, tasks: Sequence[Task]) -> None:
         """Acknowledged is durable: each file is on the disk before its name is, and all names before this returns."""
-        written: _Aside = []
+        written: aside.Written = []
         try:
-            self._write_aside(tasks, written)
+            aside.write(f"{self.path}/{ASIDE}", tasks, written)
             for temporary, target in written:
                 os.rename(temporary, self.where(target))
             files.sync_directory(self.directory(QUEUED), strict=True)
         except BaseException as error:
-            taken = sum(not _take_back(temporary, self.where(target)) for temporary, target in written)
+            taken = sum(not aside.take_back(temporary, self.where(target)) for temporary, target in written)
             if not isinstance(error, OSError):
                 raise
             what = f"{taken} of its tasks are with a worker already" if taken else "nothing was submitted"
@@ -164,25 +219,6 @@ class DirectoryQueue:
                 f"The queue {self.path} did not take that ({error.strerror}): {what}.",
                 hint="See to the disk, then again.",
             ) from None
-
-    def _write_aside(self, tasks: Sequence[Task], written: _Aside) -> None:
-        """On the disk, but not in the queue yet."""
-        aside = f"{self.path}/{ASIDE}"
-        directory = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            for task in tasks:
-                temporary = f"{aside}/{task.id}.{secrets.token_hex(3)}"
-                descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
-                written.append((temporary, Place(QUEUED, task.id, task.priority)))
-                try:
-                    files.write_all(descriptor, render(task))
-                finally:
-                    os.close(descriptor)
-            if not commit.sync_together([directory], len(tasks)):
-                for first in range(0, len(written), _OPEN):
-                    _sync([temporary for temporary, _ in written[first : first + _OPEN]])
-        finally:
-            os.close(directory)
 
     def place_copy(self, data: bytes, at: Place) -> None:
         """A task's file from elsewhere: whole and on the disk before it has its name."""
@@ -230,6 +266,19 @@ class DirectoryQueue:
                 return True
             raise
 
+    def remove(self, place: Place) -> bool:
+        """False when it is not there any more."""
+        try:
+            os.unlink(self.file(place))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def sync(self, states: Iterable[str]) -> None:
+        """After a power cut the files are where they were put, too."""
+        for state in states:
+            files.sync_directory(self.directory(state))
+
     def _arrived(self, to: Place) -> bool:
         """Names with a token are ours alone: one that is there was put there by us."""
         try:
@@ -267,38 +316,18 @@ class DirectoryQueue:
 
     def _copy(self, place: Place) -> int:
         """Put a file of our own in the place of one that we may read and rename, but not write."""
-        aside = f"{self.path}/{ASIDE}/{place.id}.{secrets.token_hex(3)}"
-        descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        copy = f"{self.path}/{ASIDE}/{place.id}.{secrets.token_hex(3)}"
+        descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
             files.write_all(descriptor, files.read_from(self.file(place), 0))
             os.fsync(descriptor)
-            os.rename(aside, self.file(place))
+            os.rename(copy, self.file(place))
         except BaseException:
             os.close(descriptor)
             with contextlib.suppress(OSError):
-                os.unlink(aside)
+                os.unlink(copy)
             raise
         return descriptor
-
-
-def _sync(paths: Sequence[str]) -> None:
-    descriptors: list[int] = []
-    try:
-        descriptors += (os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths)
-        commit.sync_each(descriptors)
-    finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
-
-
-def _take_back(*names: str | Path) -> bool:
-    """Remove a task that was not acknowledged, under the name it has by now; False when a worker was faster."""
-    found = 0
-    for name in names:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-            found += 1
-    return found > 0
 
 
 def find_queue(where: str | os.PathLike[str], home: Home) -> DirectoryQueue:
@@ -306,6 +335,10 @@ def find_queue(where: str | os.PathLike[str], home: Home) -> DirectoryQueue:
     if not isinstance(where, (str, os.PathLike)):
         raise UsageError(f"queue={where!r} is no queue.", hint="Give its name, or the path of a directory.")
     text = os.fsdecode(where)
+    if text.startswith(("redis://", "rediss://", "unix://")):
+        raise UsageError("This cannot be done with a queue in Redis.", hint="Name a queue in a directory.")
+    if engine.is_engine(text):
+        return DirectoryQueue(home.queues / engine.parse(text).queue)
     if "/" in text or text.startswith(("~", ".")):
         return DirectoryQueue(Path(os.path.abspath(os.path.expanduser(text))))
     if not lifecycle.place(QUEUED, text):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import socket
 import time
 from collections.abc import Mapping
@@ -182,6 +183,7 @@ class Watch:
     def __init__(self, directory: Path, reclaim: float) -> None:
         self._directory, self._reclaim = directory, reclaim
         self._changed: dict[str, tuple[int, float]] = {}  # worker -> beat, and when we saw it become that
+        self._beating: set[str] = set()  # whose beat we have seen change
         self._host, self._machine, self._boot, self._space = socket.gethostname(), machine_id(), boot_id(), pid_space()
 
     def is_dead(self, worker: str) -> bool:
@@ -192,9 +194,15 @@ class Watch:
         beat = identity.beat if identity is not None else -1
         known = self._changed.get(worker)
         if known is None or known[0] != beat:
+            if known is not None and beat >= 0:
+                self._beating.add(worker)
             self._changed[worker] = (beat, now)
             return False
         return now - known[1] > self._reclaim
+
+    def is_alive(self, worker: str) -> bool:
+        """Whether we have seen it show that it lives. False says nothing."""
+        return worker in self._beating and not self.is_dead(worker)
 
     def is_gone(self, found: Identity) -> bool:
         """Whether a worker of this machine has ended, and its guard too: until then its tasks are being ended."""
@@ -231,3 +239,16 @@ def pid_space() -> str:
 def _clock() -> float:
     """Seconds that go on while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+def server_time(directory: Path) -> float:
+    """What time it is for the files there; our own clock where we may not write."""
+    probe = directory / f".time.{secrets.token_hex(4)}"
+    try:
+        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    except OSError:
+        return time.time()
+    try:
+        return os.stat(probe).st_mtime
+    finally:
+        probe.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import NamedTuple
 
-from paddock.queue.task import Dependency
+from paddock.queue.task import Attempt, Dependency, TaskFile
 
 QUEUED, CHECKING, ACTIVE, DONE, FAILED, PAUSED = "queued", "checking", "active", "done", "failed", "paused"
 STATES = (QUEUED, CHECKING, ACTIVE, DONE, FAILED, PAUSED)
@@ -28,6 +28,7 @@ OWNED = (CHECKING, ACTIVE)  # a file here belongs to a worker
 CANCELLED = ".cancelled"  # no state: a running task's file lies here until its worker has ended the processes
 # In which a file that may be moved meanwhile is looked for: in the order of the moves, and the likeliest last.
 LOOK = (QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE, CANCELLED)
+MOVER = "move-"  # so begins the name of who carries tasks between queues
 MOST_PRIORITY = 999_999_999  # the digits that a name may have
 POISON = 5  # a task that was lost with its worker so often in a row is not given to another one
 
@@ -95,6 +96,11 @@ def order(places: Iterable[Place]) -> list[Place]:
 _BY_ID, _BY_PRIORITY = attrgetter("id"), attrgetter("priority")
 
 
+def is_mover(worker: str) -> bool:
+    """Whether a token's owner is no worker, but a person who moves tasks to another queue."""
+    return worker.startswith(MOVER)
+
+
 def is_free(at: Place) -> bool:
     """May be claimed: a queued file without a token. With one, its last owner has still to let go of it."""
     return at.state == QUEUED and at.token is None
@@ -142,6 +148,35 @@ def after_loss(state: str, losses: int) -> str:
     if state not in OWNED:
         return state
     return FAILED if losses >= POISON else QUEUED
+
+
+def after_attempt(state: str, file: TaskFile) -> str:
+    """The same by the last note in its file."""
+    *earlier, last = file.attempts
+    if last.outcome == "lost":
+        return after_loss(state, file.losses)
+    failures = sum(attempt.outcome in ("failed", "timed out") for attempt in earlier)
+    return destination(state, last.outcome, failures, file.task.retries)
+
+
+class Inherited(NamedTuple):
+    """What becomes of a task whose worker is no more."""
+
+    state: str
+    note: Attempt | None = None  # to be written into its file first
+
+
+def inherited(state: str, file: TaskFile, lost: Token) -> Inherited:
+    """Of a task that somebody had who died. An attempt that had noted how it ended is not run again; any other is
+    noted as lost."""
+    last = file.attempts[-1] if file.attempts else None
+    if last is not None and last.number == lost.epoch and last.outcome != "started":
+        return Inherited(after_attempt(state, file))
+    if state == CHECKING:
+        return Inherited(QUEUED)
+    outcome = "lost" if state in (ACTIVE, PAUSED) else "killed"
+    note = Attempt(number=lost.epoch, worker=lost.worker, outcome=outcome, exit="its worker died")
+    return Inherited(after_loss(state, file.losses + 1), note)
 
 
 class Verdict(NamedTuple):

@@ -66,6 +66,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     workers: int = 1  # ranks that run it together
     timeout: float = 0.0  # seconds; 0 is none
     retries: int = 0
+    engine: dict[str, Any] = {}  # what an engine is told of its job besides: {"time": "4h", "image": "..."}
     env: dict[str, str] = {}
     cwd: str = ""
     warm: str = ""  # a command whose process is started ahead, and becomes a task like this one (handover.py)
@@ -114,7 +115,7 @@ class TaskFile(msgspec.Struct, frozen=True):
 _TEXTS = ("id", "name", "project", "group", "notes", "cwd", "warm", "code", "user", "parent")
 _HEADER = (
     *("id", "name", "project", "group", "tags", "notes", "config", "after", "priority", "gpus", "cpus", "mem"),
-    *("workers", "timeout", "retries", "env", "cwd", "warm", "code", "facts", "submitted", "user", "parent"),
+    *("workers", "timeout", "retries", "engine", "env", "cwd", "warm", "code", "facts", "submitted", "user", "parent"),
 )
 _HEADER_DEFAULTS = [(key, None if key == "id" else getattr(Task(id="", command=""), key)) for key in _HEADER]
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paddock.queue.lifecycle import Liveness
-from paddock.work.attempts.spares import Kind
-from paddock.work.notices.notify import Notify
-from paddock.work.slots import Slots
+
+if TYPE_CHECKING:
+    from paddock.work.attempts.spares import Kind
+    from paddock.work.notices.notify import Notify
+    from paddock.work.slots import Slots
 
 DEFAULT_LIVENESS = Liveness()
 
@@ -16,6 +20,7 @@ DEFAULT_LIVENESS = Liveness()
 class Options:
     slots: Slots
     one_task: bool = False
+    only: str = ""  # the id of the one task that it is there for; it leaves when that is over
     persist: bool = True
     drain: bool = False  # at the end let tasks finish instead of giving them back
     until: float = 0.0  # seconds from the start after which it leaves; 0 is for ever
@@ -26,4 +31,6 @@ class Options:
     listen: bool = True  # let the kernel tell what changes, where it can
     notify: tuple[Notify, ...] = ()  # whom to tell of what
     usage: float = 0.0  # seconds between two looks at what the host and the tasks use; 0 is never
+    fetch: Callable[[str], None] | None = None  # brings a code snapshot that is not in the home
+    vouched: Callable[[], float] | None = None  # boot_time() at which whoever gives us tasks last heard of us
     warm: tuple[Kind, ...] = ()  # for which tasks processes are kept ready, whether or not any have come

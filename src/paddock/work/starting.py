@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paddock.errors import Damaged, PaddockError
 from paddock.queue.directory import DISK_ERRORS
@@ -20,14 +21,18 @@ from paddock.work.attempts.attempt import Running
 from paddock.work.attempts.codetree import Trees
 from paddock.work.attempts.settle import End, Ending, Settling
 from paddock.work.attempts.spares import Spares
-from paddock.work.ensemble.gangs import Gangs
+from paddock.work.ensemble.alone import Alone
 from paddock.work.notices.notice import Notices
 from paddock.work.options import Options
 from paddock.work.processes.guard import Exited, Guard
+from paddock.work.processes.guarding import boot_time
 from paddock.work.queues.desk import Desk
 from paddock.work.queues.waiting import Candidate, mark
 from paddock.work.slots import visible
 from paddock.work.walltime import Walltime
+
+if TYPE_CHECKING:
+    from paddock.work.ensemble.gangs import Gangs
 
 TROUBLE_SECONDS = 5.0  # nothing is begun for so long after a disk has refused
 KEPT_SECONDS = 1.0  # before a task that has to wait for kept slots is looked at again
@@ -52,13 +57,15 @@ class Starting:
         self.home, self.cache, self.options, self.guard = home, cache, options, guard
         self.settling, self.notices, self.worker, self.say = settling, notices, worker, say
         self.free = options.slots
-        self.trees = Trees(home, cache)
+        self.trees = Trees(home, cache, options.fetch)
         self.running: dict[str, tuple[Desk, Running]] = {}
         self.taken = 0
         self.walltime = Walltime(options.until, options.end, options.grace)
         self.began = time.monotonic()
         self._trouble = -1e9  # when a disk refused
-        self.gangs = Gangs(self)
+        self.gangs: Gangs | Alone = Alone(self)
+        if not options.only or options.slots.tasks > 1:
+            self.gangs = self.gangs.grown()
         self.spares = Spares(guard, home, worker, options.slots, options.warm, options.persist, say)
 
     @property
@@ -81,6 +88,8 @@ class Starting:
         """Whether anything at all may."""
         if (self.options.one_task and self.taken) or self.is_resting(now):
             return False
+        if self.options.vouched and boot_time() - self.options.vouched() > self.options.liveness.fence / 2:
+            return False  # what is begun now would soon be ended
         return self.walltime.may_begin(now - self.began)
 
     def begin(self, desks: Sequence[Desk], now: float) -> None:
@@ -113,6 +122,8 @@ class Starting:
             desk.waiting.put_aside(found, "another file of it is in a worker's hands", HOLD_SECONDS)
         elif self._may_run(desk, found, now):
             if is_gang(found.file.task):
+                if isinstance(self.gangs, Alone):
+                    self.gangs = self.gangs.grown()
                 self.gangs.add(desk, found)
                 self._gather(now)  # before those behind it have its slots
             elif self.gangs.make_room(desk, found):

@@ -15,6 +15,7 @@ import select
 import time
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paddock.errors import HomeError
 from paddock.queue.directory import DirectoryQueue
@@ -26,7 +27,6 @@ from paddock.work.attempts import attempt as attempts
 from paddock.work.attempts.attempt import Running
 from paddock.work.attempts.settle import End, Settling
 from paddock.work.attempts.spares import Spares
-from paddock.work.ensemble.gangs import Gangs
 from paddock.work.notices.marks import Marks
 from paddock.work.notices.notice import Notices
 from paddock.work.options import Options
@@ -40,10 +40,15 @@ from paddock.work.signals import Signals
 from paddock.work.starting import Starting
 from paddock.work.usage.metering import Metering
 
+if TYPE_CHECKING:
+    from paddock.work.ensemble.alone import Alone
+    from paddock.work.ensemble.gangs import Gangs
+
 __all__ = ["Options", "Worker"]
 
 BEAT_SECONDS = 5.0  # of the runs' journals
 BUSY_SECONDS = 0.05  # between two looks at the directories while nothing could start anyway
+SAME_MOMENT_SECONDS = 0.3  # between the signals that end a job's processes one by one
 LAST_TRIES_SECONDS = 30.0  # for results that the disk does not take, when the worker has to leave
 
 
@@ -93,12 +98,22 @@ class Worker:
             lease = Lease(
                 queue.workers, self.name, ",".join(has.gpus), has.tasks, self.guard.pid, cpus=has.cpus, mem=has.mem
             )
-            self.desks.append(Desk(queue, lease, self.guard, options.slots, options.liveness, listen=options.listen))
+            self.desks.append(
+                Desk(
+                    queue,
+                    lease,
+                    self.guard,
+                    options.slots,
+                    options.liveness,
+                    listen=options.listen,
+                    only=options.only,
+                )
+            )
             self.desks[-1].reclaim.given_up = self.notices.given_up
             self.gangs.serve(self.desks[-1])
 
     @property
-    def gangs(self) -> Gangs:
+    def gangs(self) -> Gangs | Alone:
         return self.starting.gangs
 
     @property
@@ -246,7 +261,7 @@ class Worker:
             renewed = [desk.lease.renew() for desk in self.desks]
             if all(renewed):
                 self._renewed = now
-                self.guard.renew(at)
+                self.guard.renew(min(at, self.options.vouched()) if self.options.vouched else at)
             for desk in self.desks:
                 desk.unwanted = True  # where the kernel does not tell, the file itself does
                 self._leave_if_unwanted(desk)
@@ -300,9 +315,17 @@ class Worker:
             elif isinstance(event, GuardDied):
                 self._guard_died()
 
+    def _listen(self) -> None:
+        """A task has died, perhaps of what ends us too: then it is given back, and has not failed."""
+        if select.select([self.signals.fd], [], [], SAME_MOMENT_SECONDS)[0]:
+            for name in self.signals.read():
+                self.stop(f"signal {name}")
+
     def _exited(self, event: Exited, now: float) -> None:
         if self.spares.exited(event, now):
             return
+        if event.status and event.how == "itself" and not self.stopping and attempts.is_one_of_many():
+            self._listen()
         found = self.starting.ended(event.key)
         if found is not None:
             desk, running = found

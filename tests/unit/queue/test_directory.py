@@ -110,12 +110,12 @@ def test_roachs_queues_are_read_in_both_layouts(tmp_path: Path, layout: str) -> 
 
 def test_files_of_strangers_are_not_trusted(queue: DirectoryQueue) -> None:
     queue.put([Task(id="t1", command="x")])
-    assert queue.is_trusted(Place(QUEUED, "t1"))
+    assert not queue.distrust(Place(QUEUED, "t1"))
     os.symlink("/etc/passwd", queue.directory(QUEUED) / "t2")
-    assert not queue.is_trusted(Place(QUEUED, "t2"))
+    assert queue.distrust(Place(QUEUED, "t2"))
     if os.geteuid() == 0:
         os.chown(queue.file(Place(QUEUED, "t1")), 12345, -1)
-        assert not queue.is_trusted(Place(QUEUED, "t1"))
+        assert queue.distrust(Place(QUEUED, "t1"))
 
 
 def test_submit_gives_back_a_check_that_becomes_true(home, tmp_path: Path) -> None:

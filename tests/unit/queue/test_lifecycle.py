@@ -24,7 +24,7 @@ from paddock.queue.lifecycle import (
     place,
     settle,
 )
-from paddock.queue.task import Dependency
+from paddock.queue.task import Attempt, Dependency, Task, TaskFile
 
 MINE, OTHER = Token("node1-7-ab", 2), Token("node2-9-cd", 3)
 ids = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True).filter(
@@ -111,3 +111,28 @@ def test_there_is_room_between_the_fence_and_the_reclaim() -> None:
     assert lifecycle.Liveness().safe
     assert not lifecycle.Liveness(10, 120, 150).safe
     assert not lifecycle.Liveness(10, 5, 300).safe
+
+
+def _file(*outcomes: str, retries: int = 0) -> TaskFile:
+    attempts = tuple(Attempt(number=number, outcome=outcome) for number, outcome in enumerate(outcomes, 1))
+    return TaskFile(Task(id="t", command="x", retries=retries), "", attempts)
+
+
+def test_an_attempt_that_had_noted_its_end_is_believed_and_any_other_is_lost() -> None:
+    for outcome, state in {"done": "done", "failed": "failed", "requeued": "queued", "lost": "queued"}.items():
+        assert lifecycle.inherited("active", _file(outcome), Token("w", 1)) == (state, None)
+    assert lifecycle.inherited("active", _file("failed", retries=1), Token("w", 1)).state == "queued"
+    assert lifecycle.inherited("active", _file("failed", "failed", retries=1), Token("w", 2)).state == "failed"
+    for noted in ((), ("started",), ("done",)):  # of this attempt nothing is known
+        state, note = lifecycle.inherited("active", _file(*noted), Token("w", 2))
+        assert state == "queued" and note is not None
+        assert (note.number, note.worker, note.outcome) == (2, "w", "lost")
+
+
+def test_who_was_lost_too_often_is_given_to_nobody_and_a_check_costs_nothing() -> None:
+    assert lifecycle.inherited("active", _file(*["lost"] * 4), Token("w", 5)).state == "failed"
+    assert lifecycle.inherited("active", _file(*["lost"] * 5), Token("w", 5)) == ("failed", None)
+    assert lifecycle.inherited("checking", _file(), Token("w", 1)) == ("queued", None)
+    assert lifecycle.inherited("paused", _file(), Token("w", 1)).state == "paused"
+    state, note = lifecycle.inherited("done", _file(), Token("w", 1))  # a person has put it there
+    assert state == "done" and note is not None and note.outcome == "killed"

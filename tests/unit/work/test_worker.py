@@ -25,10 +25,13 @@ WORKER = """
 import json, sys
 from pathlib import Path
 from paddock.queue.directory import find_queue
+from paddock.queue.lifecycle import Liveness
 from paddock.record.layout import Home
 from paddock.work.slots import Slots
 from paddock.work.worker import Options, Worker
 home, about = Home(Path(sys.argv[1])), json.loads(sys.argv[2])
+if "liveness" in about:
+    about["liveness"] = Liveness(*about["liveness"])
 options = Options(Slots(*about.pop("slots", (1, ()))), **{"grace": 5.0, **about})
 sys.exit(Worker(home, [find_queue("default", home)], options, Path(sys.argv[1]) / "cache").run())
 """
@@ -289,3 +292,53 @@ def test_the_files_of_a_task_are_whole_when_it_is_done(home, queue, start) -> No
         (journal,) = os.listdir(run.journals)
         kinds = [json.loads(line)["k"] for line in (run.journals / journal).read_text().splitlines()]
         assert [kind for kind in kinds if kind != "beat"] == ["open", "exit", "end"]
+
+
+def test_a_worker_for_one_task_leaves_the_others_alone(home: Home, queue: DirectoryQueue, start: Start) -> None:
+    first, second, third = (put(home, "true") for _ in range(3))
+    worker = start(only=second.id, persist=False)
+    assert worker.wait(timeout=60) == 0
+    assert [task.state() for task in (first, second, third)] == [QUEUED, DONE, QUEUED]
+
+
+def test_a_worker_for_one_task_sees_it_through_its_retries(home: Home, start: Start, tmp_path: Path) -> None:
+    task = put(home, f'test "$PADDOCK_ATTEMPT" = 3 && touch {tmp_path}/third', retries=2)
+    assert start(only=task.id, persist=False).wait(timeout=60) == 0
+    assert task.state() == DONE
+    assert (tmp_path / "third").exists()
+
+
+def test_a_worker_for_a_task_that_is_over_gone_or_paused_leaves_at_once(
+    home: Home, queue: DirectoryQueue, start: Start
+) -> None:
+    task = put(home, "true")
+    assert start(only="20260101-000000-000000-abcd", persist=False).wait(timeout=60) == 0
+    os.rename(queue.directory(QUEUED) / task.id, queue.directory(PAUSED) / task.id)
+    assert start(only=task.id, persist=False).wait(timeout=60) == 0
+    assert task.state() == PAUSED
+
+
+def test_a_worker_for_one_task_takes_it_over_from_a_worker_that_was_killed(
+    home: Home, queue: DirectoryQueue, start: Start, tmp_path: Path
+) -> None:
+    task = put(home, f"touch {tmp_path}/$PADDOCK_ATTEMPT; test $PADDOCK_ATTEMPT = 2 || sleep 600")
+    first = start(only=task.id, persist=False)
+    until((tmp_path / "1").exists)
+    first.kill()
+    first.wait(timeout=60)
+    assert start(only=task.id, persist=False).wait(timeout=60) == 0
+    assert task.state() == DONE
+
+
+def test_a_worker_for_one_task_that_another_has_leaves_it_to_that_one(
+    home: Home, queue: DirectoryQueue, start: Start, tmp_path: Path
+) -> None:
+    task = put(home, f"touch {tmp_path}/began; while ! test -e {tmp_path}/go; do sleep 0.1; done")
+    quick = {"liveness": [0.2, 20.0, 30.0]}
+    first = start(only=task.id, persist=False, **quick)
+    until((tmp_path / "began").exists)
+    assert start(only=task.id, persist=False, **quick).wait(timeout=60) == 0
+    assert first.poll() is None
+    (tmp_path / "go").touch()
+    assert first.wait(timeout=60) == 0
+    assert task.state() == DONE

@@ -63,6 +63,14 @@ def config(given: Any) -> dict[str, Any]:
     return dict(given)
 
 
+def engine(given: Any) -> dict[str, Any]:
+    if not given:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise UsageError(f"engine={given!r} is no mapping.", hint='Write engine={"time": "4h"}.')
+    return {key: value for key, value in given.items() if value not in (None, "")}
+
+
 def _refuse_wrong_command(cmd: Any) -> None:
     if not isinstance(cmd, str) or not cmd.strip():
         raise UsageError("The task has no command.", hint="Give a shell command, as in submit('python train.py').")

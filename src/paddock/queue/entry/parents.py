@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from paddock.errors import NotFound, UsageError
-from paddock.queue.check import done_check
-from paddock.queue.directory import DirectoryQueue, queues
-from paddock.queue.order.selection import named
-from paddock.queue.show.view import Entry, snapshot
+from paddock.queue.finding import find_queue, known_queues
+from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.task import AFTER, Dependency
 from paddock.record.layout import Home
+
+if TYPE_CHECKING:
+    from paddock.queue.show.view import Entry
 
 _FORMS = "Give a task, its id or name, or failure:ID, any:ID."
 
@@ -25,7 +27,7 @@ class Handle(Protocol):
     @property
     def id(self) -> str: ...
     @property
-    def base(self) -> Path: ...
+    def where(self) -> str: ...
 
 
 class Waits(NamedTuple):
@@ -38,7 +40,7 @@ class Waits(NamedTuple):
 class Parents:
     """One look at the queues for all tasks that are submitted together."""
 
-    def __init__(self, queue: DirectoryQueue, home: Home) -> None:
+    def __init__(self, queue: Queue, home: Home) -> None:
         self._queue, self._home = queue, home
 
     def find(self, given: Any) -> Waits:
@@ -50,22 +52,22 @@ class Parents:
         if not isinstance(items, Iterable):
             raise UsageError(f"after={given!r} is no list of tasks.", hint=_FORMS)
         for item in items:
-            when, task, base = self._one(item)
-            if _same(base, self._queue.base):
+            when, task, queue = self._one(item)
+            if _same(queue, self._queue):
                 after.append(Dependency(task, when))
             elif when == "success":
-                checks.append(done_check(base, task))
+                checks.append(queue.check(task))
             else:
                 raise UsageError(
-                    f"{task} is in another queue ({base}), where its {when} cannot be waited for.",
+                    f"{task} is in another queue ({queue.address}), where its {when} cannot be waited for.",
                     hint="Submit both to the same queue.",
                 )
         return Waits(tuple(dict.fromkeys(after)), tuple(dict.fromkeys(checks)))
 
-    def _one(self, item: Any) -> tuple[str, str, Path]:
-        """When, the id, and the directory of its queue's states."""
+    def _one(self, item: Any) -> tuple[str, str, Queue]:
+        """When, the id, and its queue."""
         if isinstance(item, Handle):
-            return "success", item.id, item.base
+            return "success", item.id, find_queue(item.where, self._home)
         text = str(item) if item is not None else ""
         when, colon, word = text.partition(":")
         if not colon or when not in AFTER:  # a name may have a colon in it
@@ -73,28 +75,38 @@ class Parents:
         if not word.strip() or not word.isprintable():
             raise UsageError(f"after={item!r} is no dependency.", hint=_FORMS)
         entry = self._entry(word)
-        return when, entry.id, entry.queue.base
+        return when, entry.id, entry.queue
 
     def _entry(self, word: str) -> Entry:
+        from paddock.queue.order.selection import named  # here, as below: most tasks wait for nothing
+
         for entries in (self._here, self._elsewhere):
             try:
                 return named(entries, [word])[0]
             except NotFound:
                 continue
         raise NotFound(
-            f"There is no task {word!r} to wait for in {self._queue.path}.",
+            f"There is no task {word!r} to wait for in {self._queue.address}.",
             hint="`paddock status` shows what there is.",
         )
 
     @cached_property
     def _here(self) -> list[Entry]:
+        from paddock.queue.show.view import snapshot
+
         return snapshot(self._queue).entries
 
     @cached_property
     def _elsewhere(self) -> list[Entry]:
-        others = [queue for queue in queues(self._home) if not _same(queue.base, self._queue.base)]
-        return [entry for queue in others for entry in snapshot(queue).entries]
+        from paddock.queue.show.view import snapshot
+
+        found: list[Entry] = []
+        for queue in known_queues(self._home):
+            if not _same(queue, self._queue):
+                with contextlib.suppress(*AWAY):  # what it has cannot be waited for now
+                    found += snapshot(queue).entries
+        return found
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one == other or one.resolve() == other.resolve()
+def _same(one: Queue, other: Queue) -> bool:
+    return one.address == other.address or os.path.realpath(one.address) == os.path.realpath(other.address)

@@ -8,7 +8,7 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,11 +16,14 @@ from typing import Any
 
 from paddock import settings, wire
 from paddock.errors import TimedOut, UsageError
-from paddock.queue.check import done_check, split_check
-from paddock.queue.directory import DirectoryQueue, find_queue, remember
+from paddock.queue import engine as engines
+from paddock.queue.check import split_check
+from paddock.queue.directory import DirectoryQueue
 from paddock.queue.entry import arguments
 from paddock.queue.entry.freeze import Freezer
 from paddock.queue.entry.parents import Parents
+from paddock.queue.finding import find_queue, remember
+from paddock.queue.protocol import Queue
 from paddock.queue.task import Dependency, Task
 from paddock.record.layout import Home, find_home
 
@@ -30,26 +33,31 @@ class Submitted:
     """A task that is in a queue. As a text it is a shell check that succeeds once the task is done."""
 
     task: Task
-    queue: Path
-    base: Path
+    queue: Path | str  # a URL when it is in Redis
+    target: Queue
 
     @property
     def id(self) -> str:
         return self.task.id
 
     @property
+    def where(self) -> str:
+        """Its queue, as submit() takes it."""
+        return self.target.address
+
+    @property
     def name(self) -> str:
         return self.task.name
 
     def __str__(self) -> str:
-        return done_check(self.base, self.task.id)
+        return self.target.check(self.task.id)
 
     def state(self) -> str:
         """queued, checking, active, done, failed, paused; "gone" when it was cancelled or cleaned away."""
         from paddock.queue.order.orders import find
         from paddock.queue.order.over import GONE
 
-        place = find(DirectoryQueue(self.queue), self.id)
+        place = find(self.target, self.id)
         return place.state if place else GONE
 
     def wait(self, timeout: float | str | None = None) -> str:
@@ -57,7 +65,7 @@ class Submitted:
         from paddock.queue.order.over import wait_until_over
 
         seconds = None if timeout is None else parse_seconds(timeout)
-        over = wait_until_over(DirectoryQueue(self.queue), [self.id], seconds)
+        over = wait_until_over(self.target, [self.id], seconds)
         if self.id not in over:
             raise TimedOut(f"{self.id} is not over after {timeout} s.", hint="`paddock status` says what it waits for.")
         return over[self.id]
@@ -67,7 +75,7 @@ class Submitted:
         said so in time. Refused when it is over already."""
         from paddock.queue.order.cancelling import cancel
 
-        return cancel(DirectoryQueue(self.queue), self.id, None if timeout is None else parse_seconds(timeout))
+        return cancel(self.target, self.id, None if timeout is None else parse_seconds(timeout))
 
 
 def new_task_id() -> str:
@@ -87,12 +95,13 @@ def make_task(
     *,
     chk: str = "",
     after: Sequence[Dependency] = (),
-    base: Path,
+    base: Path | str,
     cwd: str | os.PathLike[str] | None = None,
     mem: int | str = 0,
     timeout: float | str | None = None,
     tags: str | Iterable[str] = (),
     env: Mapping[str, Any] | None = None,
+    engine: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
     n_workers: int = 1,
     id: str = "",
@@ -114,6 +123,7 @@ def make_task(
         timeout=parse_seconds(timeout),
         tags=arguments.tags(tags),
         env=arguments.environment(env),
+        engine=wire.plain(arguments.engine(engine)).value if engine else {},
         config=wire.plain(arguments.config(config)).value if config else {},
         workers=n_workers,
         submitted=round(time.time(), 6),
@@ -126,6 +136,7 @@ def make_task(
 def submit(
     *args: str,
     queue: str | os.PathLike[str] | None = None,
+    on: str | None = None,
     chk: Any = "",
     after: Any = (),
     priority: int = 0,
@@ -144,14 +155,21 @@ def submit(
     n_workers: int = 1,
     cwd: str | os.PathLike[str] | None = None,
     snapshot: bool = True,
+    engine: Mapping[str, Any] | None = None,
     home: Any = None,
+    ship: Callable[[Home, str], None] = lambda home, digest: None,
 ) -> Submitted:
     """Put a shell command into a queue.
 
     submit("python train.py --lr 0.1", queue="gpu", gpus=1, after=[other]) or, as roach has it,
     submit(queue, cmd, chk). `after` takes tasks, ids, names, or "failure:ID" and "any:ID". The code is frozen as it is
-    now unless snapshot=False.
+    now unless snapshot=False. `on` names an engine, such as "slurm://gpu", and `engine` what that is told besides:
+    engine={"time": "4h"}.
     """
+    if on is not None:
+        if queue is not None:
+            raise UsageError(f"submit() was given a queue, {queue}, and an engine, {on}.", hint="One is enough.")
+        queue = on
     if len(args) in (2, 3):
         if queue is not None or (len(args) == 3 and chk):
             twice = "queues" if queue is not None else "checks"
@@ -186,35 +204,57 @@ def submit(
         "n_workers": n_workers,
         "cwd": cwd,
         "snapshot": snapshot,
+        "engine": engine,
     }
-    return submit_all([about], queue=queue, home=home)[0]
+    return submit_all([about], queue=queue, home=home, ship=ship)[0]
 
 
 def submit_all(
-    tasks: Sequence[Mapping[str, Any]], *, queue: str | os.PathLike[str] | None = None, home: Any = None
+    tasks: Sequence[Mapping[str, Any]],
+    *,
+    queue: str | os.PathLike[str] | None = None,
+    home: Any = None,
+    ship: Callable[[Home, str], None] = lambda home, digest: None,
 ) -> list[Submitted]:
-    """Many tasks at once: one wait for the disk, all or none of them acknowledged."""
+    """Many tasks at once: one wait for the disk, all or none of them acknowledged. `ship` sends a code snapshot to
+    where workers find it that do not see the home: before the task is queued, for a queue that they can share."""
     given = settings.load()
     place = home if isinstance(home, Home) else find_home(home or given.home)
     target = find_queue(queue or given.queue, place)
     target.prepare()
+    if isinstance(target, DirectoryQueue) and isinstance(queue, str) and engines.is_engine(queue):
+        engines.write(target.path, engines.parse(queue))
     remember(target, place)
-    return enter(tasks, target, place)
+    return enter(tasks, target, place, ship)
 
 
-def enter(tasks: Sequence[Mapping[str, Any]], queue: DirectoryQueue, home: Home) -> list[Submitted]:
+def enter(
+    tasks: Sequence[Mapping[str, Any]],
+    queue: Queue,
+    home: Home,
+    ship: Callable[[Home, str], None] = lambda home, digest: None,
+) -> list[Submitted]:
     """The same into a queue that was prepared before: for who submits again and again."""
     parents, freezer = Parents(queue, home), Freezer(home)
     made = [_with_code(dict(one), freezer, queue, parents) for one in tasks]
+    if not isinstance(queue, DirectoryQueue):
+        for digest in dict.fromkeys(task.code for task in made if task.code):
+            ship(home, digest)
     queue.put(made)
-    return [Submitted(task, queue.path, queue.base) for task in made]
+    return [Submitted(task, queue.path if isinstance(queue, DirectoryQueue) else queue.address, queue) for task in made]
 
 
-def _with_code(about: dict[str, Any], freezer: Freezer, queue: DirectoryQueue, parents: Parents) -> Task:
+def _with_code(about: dict[str, Any], freezer: Freezer, queue: Queue, parents: Parents) -> Task:
     freeze = about.pop("snapshot", True)
     waits = parents.find(about.pop("after", ()))
     chk = " && ".join(filter(None, (str(about.pop("chk", "") or "").strip(), *waits.checks)))
-    task = make_task(about.pop("cmd"), base=queue.base, chk=chk, after=waits.after, **about)
+    task = make_task(
+        about.pop("cmd"),
+        base=queue.base if isinstance(queue, DirectoryQueue) else queue.address,
+        chk=chk,
+        after=waits.after,
+        **about,
+    )
     return freezer.freeze(task) if freeze else task
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,8 +18,7 @@ from paddock.errors import NotFound
 from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import CANCELLED, Place
-from paddock.queue.order import orders
-from paddock.queue.show.roster import is_gone
+from paddock.queue.protocol import Queue
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home
 from paddock.version import __version__
@@ -29,20 +27,24 @@ CANCELLED_WHY = "cancelled"
 _FIRST_SECONDS, _MOST_SECONDS = 0.02, 0.5  # between two looks
 
 
-def cancel(queue: DirectoryQueue, task_id: str, timeout: float | None) -> bool:
+def cancel(queue: Queue, task_id: str, timeout: float | None) -> bool:
     """Take a task out of the queue; False when its worker has not ended it in time."""
+    from paddock.queue.order import orders  # here: workers, which only confirm, do not need it
+
     at = orders.find(queue, task_id)
     if at is None:
-        raise NotFound(f"There is no task {task_id} in {queue.path}.")
+        raise NotFound(f"There is no task {task_id} in {queue.address}.")
     queue.prepare()
     step = orders.carry_out(queue, orders.CANCEL, at)
     orders.make_durable(queue, [step])
     return step.after is None or not wait_until_over(queue, [step.after], timeout, functools.partial(_bury, queue))
 
 
-def _bury(queue: DirectoryQueue, place: Place) -> None:
+def _bury(queue: Queue, place: Place) -> None:
     """Processes are ended by `work`, which stands above this package: so a process of its own does it."""
-    subprocess.run([sys.executable, "-m", "paddock.work.processes.burial", str(queue.path), place.name], check=False)
+    import subprocess
+
+    subprocess.run([sys.executable, "-m", "paddock.work.processes.burial", queue.address, place.name], check=False)
 
 
 def confirm(queue: DirectoryQueue, place: Place) -> None:
@@ -54,27 +56,29 @@ def confirm(queue: DirectoryQueue, place: Place) -> None:
                 (queue.directory(CANCELLED) / name).unlink(missing_ok=True)
 
 
-def unconfirmed(queue: DirectoryQueue, places: Sequence[Place]) -> list[Place]:
+def unconfirmed(queue: Queue, places: Sequence[Place]) -> list[Place]:
     """Those whose worker has not yet said that they are over."""
-    there = set(_names(queue))
+    there = {place.name for place in queue.list([CANCELLED]).places}
     return [place for place in places if place.name in there]
 
 
 def wait_until_over(
-    queue: DirectoryQueue,
+    queue: Queue,
     places: Sequence[Place],
     timeout: float | None,
     bury: Callable[[Place], None] = lambda place: None,
 ) -> list[Place]:
     """Wait for the workers; what is left when the time is over. A worker that died on this host cannot answer: `bury`
     ends what may be left of its task, and the file is taken away here."""
+    from paddock.queue.show.roster import is_gone
+
     end = None if timeout is None else time.monotonic() + timeout
     pause = _FIRST_SECONDS
     while left := unconfirmed(queue, places):
         for place in left:
             if place.token and is_gone(queue, place.token.worker):
                 bury(place)
-                (queue.directory(CANCELLED) / place.name).unlink(missing_ok=True)
+                queue.remove(place)
         left = unconfirmed(queue, left)
         if not left or (end is not None and time.monotonic() >= end):
             return left

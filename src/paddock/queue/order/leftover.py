@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import NamedTuple
 from paddock import files
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import CANCELLED, DONE, FAILED, place
-from paddock.queue.show.roster import DEAD, server_time, workers
+from paddock.queue.protocol import Queue
+from paddock.queue.show.roster import DEAD, workers
 from paddock.queue.show.view import Entry
 
 OVER = (DONE, FAILED)
@@ -22,15 +24,23 @@ class Leftovers(NamedTuple):
     tasks: list[Entry]  # that are over, and old
     needed: list[Entry]  # the same, but others wait for them
     files: list[Path]  # half-written submissions, and cancelled tasks of dead workers
-    workers: list[Path]  # files of dead workers that have nothing any more
+    workers: list[str]  # dead ones that have nothing any more
+    queue: Queue
 
     @property
     def empty(self) -> bool:
         return not (self.tasks or self.files or self.workers)
 
+    @property
+    def remains(self) -> list[str]:
+        """What is no task, for people."""
+        queue = self.queue
+        where = f"{queue.workers}/" if isinstance(queue, DirectoryQueue) else f"{queue.address} worker "
+        return [*map(str, self.files), *(f"{where}{name}" for name in self.workers)]
+
 
 def leftovers(
-    queue: DirectoryQueue,
+    queue: Queue,
     entries: Sequence[Entry],
     chosen: Iterable[Entry],
     older_than: float,
@@ -38,17 +48,27 @@ def leftovers(
 ) -> Leftovers:
     """Of the `chosen` tasks those that ended more than so many seconds ago; `entries` are all of this queue, `others`
     those of other queues."""
-    now = server_time(queue.path / ".submit")
-    old = [e for e in chosen if e.state in OVER and not e.worker and _age(queue.file(e.place), now) >= older_than]
+    now = queue.now()
+    old = [e for e in chosen if e.state in OVER and not e.worker and _task_age(queue, e, now) >= older_than]
     wanted = wanted_by_others(entries, others)
     dead = [seen.name for seen in workers(queue) if seen.state == DEAD]
     owners = {entry.worker for entry in entries}
     return Leftovers(
         [e for e in old if e.id not in wanted],
         [e for e in old if e.id in wanted],
-        [*_half_written(queue, now), *_cancelled(queue, dead)],
-        [queue.workers / name for name in dead if name not in owners],
+        [*_half_written(queue, now), *_cancelled(queue, dead)] if isinstance(queue, DirectoryQueue) else [],
+        [name for name in dead if name not in owners],
+        queue,
     )
+
+
+def _task_age(queue: Queue, entry: Entry, now: float) -> float:
+    if isinstance(queue, DirectoryQueue):
+        return _age(queue.file(entry.place), now)  # when it was written to; that it was moved says nothing
+    ended = queue.since(entry.place)
+    return (
+        max(0.0, now - ended) if ended is not None else math.inf
+    )  # it came from elsewhere, and nobody has said when it ended
 
 
 def wanted_by_others(entries: Sequence[Entry], others: Sequence[Entry] = ()) -> set[str]:
@@ -66,15 +86,18 @@ def wanted_by_others(entries: Sequence[Entry], others: Sequence[Entry] = ()) -> 
 
 
 def remove(found: Leftovers) -> int:
-    """How many files went."""
-    count = 0
-    paths = [*(entry.queue.file(entry.place) for entry in found.tasks), *found.files, *found.workers]
-    for path in paths:
-        with contextlib.suppress(FileNotFoundError):  # somebody else was faster, or has retried it
+    """How many went."""
+    count = sum(found.queue.remove(entry.place) for entry in found.tasks)  # others may be faster, or have retried it
+    found.queue.sync({entry.state for entry in found.tasks})
+    for path in found.files:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
             count += 1
-    for directory in {path.parent for path in paths}:
+    for directory in {path.parent for path in found.files}:
         files.sync_directory(directory)
+    for worker in found.workers:
+        found.queue.forget(worker)
+        count += 1
     return count
 
 

@@ -7,15 +7,13 @@ the token stays in its name, and that worker, or whoever takes over from it, doe
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from paddock import files
 from paddock.errors import Damaged, NotFound, Refused
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, DONE, FAILED, MOST_PRIORITY, PAUSED, QUEUED, Place
+from paddock.queue.protocol import Queue
 from paddock.queue.show.view import IN_ORDER
 
 CANCEL, PAUSE, RESUME, RETRY, RERUN, PRIORITY = "cancel", "pause", "resume", "retry", "rerun", "priority"
@@ -71,7 +69,7 @@ def _instead(order: str, at: Place) -> str:
     }[at.state]
 
 
-def carry_out(queue: DirectoryQueue, order: str, at: Place, priority: int | None = None) -> Step:
+def carry_out(queue: Queue, order: str, at: Place, priority: int | None = None) -> Step:
     """Do it, wherever the file has gone since `at` was seen. Refused when it is now where the order makes no sense."""
     now, wanted = at, None
     for _ in range(_TRIES):
@@ -81,7 +79,7 @@ def carry_out(queue: DirectoryQueue, order: str, at: Place, priority: int | None
         if is_being_put_away(now):
             pass
         elif wanted is None:
-            if _remove(queue, now):
+            if queue.remove(now):
                 return Step(at.id, at, None)
         elif wanted == now or queue.move(now, wanted):
             return Step(at.id, at, wanted)
@@ -100,7 +98,7 @@ def carry_out(queue: DirectoryQueue, order: str, at: Place, priority: int | None
     raise Refused(f"{at.id} is moved again and again, last to {now.path}.", hint="Try again.")
 
 
-def _priority(queue: DirectoryQueue, order: str, at: Place, asked: int | None) -> int:
+def _priority(queue: Queue, order: str, at: Place, asked: int | None) -> int:
     """What is over has lost the priority from its name; its header still knows it."""
     if order not in (RETRY, RERUN) or at.state not in FROM[order]:
         return asked or 0
@@ -116,15 +114,7 @@ def is_being_put_away(at: Place) -> bool:
     return at.token is not None and at.state in (DONE, FAILED)
 
 
-def _remove(queue: DirectoryQueue, at: Place) -> bool:
-    try:
-        os.unlink(queue.file(at))
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def find(queue: DirectoryQueue, task_id: str) -> Place | None:
+def find(queue: Queue, task_id: str) -> Place | None:
     """Where a task is now. That it is nowhere is believed after two whole listings: it may be between two places."""
     for _ in range(_TRIES):
         misses = 0
@@ -139,11 +129,9 @@ def find(queue: DirectoryQueue, task_id: str) -> Place | None:
         else:
             return None
         time.sleep(_PAUSE)
-    raise Refused(f"The queue {queue.path} cannot be read.", hint="Is its disk there? Nothing was changed.")
+    raise Refused(f"The queue {queue.address} cannot be read.", hint="Is its disk there? Nothing was changed.")
 
 
-def make_durable(queue: DirectoryQueue, steps: Iterable[Step]) -> None:
+def make_durable(queue: Queue, steps: Iterable[Step]) -> None:
     """After a power cut the files are where they were put, too."""
-    states = {place.state for step in steps for place in (step.before, step.after) if place is not None}
-    for state in states:
-        files.sync_directory(queue.directory(state))
+    queue.sync({place.state for step in steps for place in (step.before, step.after) if place is not None})

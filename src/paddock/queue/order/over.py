@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import DONE, FAILED
+from paddock.queue.protocol import Queue
 from paddock.queue.show.view import IN_ORDER
 
 GONE = "gone"  # removed, which is how tasks are cancelled
@@ -15,12 +15,14 @@ _SHARE = 0.1  # of the time at most that is spent with listing a large queue
 
 
 def wait_until_over(
-    queue: DirectoryQueue,
+    queue: Queue,
     ids: Iterable[str],
     timeout: float | None = None,
     tell: Callable[[str, str], None] = lambda task, state: None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> dict[str, str]:
-    """Each task that is over by then, with done, failed or gone; `tell` hears of each at once. By listings: a name
+    """Each task that is over by then, with done, failed or gone; `tell` hears of each at once, and `meanwhile` is
+    called before each look. By listings: a name
     that is asked for again and again stays missing on NFS. That a task is nowhere is believed when two whole listings
     say so; a failed one that has retries left is queued again by the same rename, and is not over."""
     waiting = dict.fromkeys(ids, 0)  # -> in how many listings in a row it was missing
@@ -28,7 +30,9 @@ def wait_until_over(
     end = None if timeout is None else time.monotonic() + timeout
     pause = _FIRST_SECONDS
     while waiting:
+        meanwhile()
         began = time.monotonic()
+        queue.tend()
         listing = queue.list(IN_ORDER)
         states = {place.id: place.state for place in listing.places if place.token is None}
         present = {place.id for place in listing.places}

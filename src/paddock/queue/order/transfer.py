@@ -1,12 +1,14 @@
 """Tasks from one queue to another, which may be on another disk. None is lost and none runs in both.
 
 What could run is first held: its file goes to paused/ under a token of ours, so that no worker takes it. Then it
-crosses, by one rename on the same disk, else as a copy that is held over there in the same way before the original
-goes. Last the token comes off. Whoever dies in between leaves the task held, for everybody to see.
+crosses, by one rename on the same disk, else (also from or to a Redis) as a copy that is held over there in the same
+way before the original goes. Last the token comes off. Whoever dies in between leaves the task held, for everybody to
+see.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -14,11 +16,11 @@ import secrets
 import socket
 from collections.abc import Mapping, Sequence
 
-from paddock import files
-from paddock.errors import NotFound, PaddockError, Refused
+from paddock.errors import NotFound, PaddockError, Refused, Unreachable
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import CHECKING, DONE, FAILED, OWNED, PAUSED, QUEUED, Place, Token, settle
+from paddock.queue.lifecycle import CHECKING, DONE, FAILED, MOVER, OWNED, PAUSED, QUEUED, Place, Token, settle
 from paddock.queue.order.orders import Step, find
+from paddock.queue.protocol import Queue
 from paddock.queue.show.view import Entry
 from paddock.queue.task import without
 
@@ -58,9 +60,21 @@ def check(
     return {task: frozenset(others) for task, others in settled.items()}
 
 
+def refuse_unfit(chosen: Sequence[Entry], target: Queue) -> None:
+    """Refused when a task could not be in the other queue at all."""
+    for entry in chosen:
+        if entry.file is None:
+            raise Refused(f"{entry.id} cannot be read ({entry.trouble or 'it is gone'}), and is left where it is.")
+        if entry.file.task.workers > 1 and not target.abilities.ranks:
+            raise Refused(
+                f"{entry.id} has {entry.file.task.workers} ranks, which cannot meet in {target.address}.",
+                hint="Such a task needs a queue in a directory.",
+            )
+
+
 def transfer(
-    source: DirectoryQueue,
-    target: DirectoryQueue,
+    source: Queue,
+    target: Queue,
     chosen: Sequence[Entry],
     settled: Mapping[str, frozenset[str]] = NOTHING,
 ) -> tuple[list[Step], list[str]]:
@@ -77,9 +91,7 @@ def transfer(
             except PaddockError as error:
                 left.append(error.message)
         for task, (_, at) in held.items():
-            if at.token is not None and settled.get(task):
-                source.place_copy(without(source.file(at).read_bytes(), settled[task]), at)
-            if _cross(source, target, at):
+            if _cross(source, target, at, settled.get(task, frozenset()) if at.token is not None else frozenset()):
                 crossed.append(task)
             else:
                 left.append(f"{task} was taken away meanwhile.")
@@ -88,8 +100,7 @@ def transfer(
             if at != before:
                 (target if task in crossed else source).move(at, before)
         for queue in (source, target):
-            for state in MOVABLE:
-                files.sync_directory(queue.directory(state))
+            queue.sync(MOVABLE)
     return [Step(task, held[task][0], held[task][0]) for task in crossed], left
 
 
@@ -97,10 +108,10 @@ def _name() -> str:
     """Like a worker's: what we hold is somebody's. Nobody has a file under this name, so after a while everybody knows
     that we are dead, and the next worker takes the token off."""
     host = re.sub(r"[^A-Za-z0-9]+", "-", socket.gethostname().split(".")[0])[:40].strip("-") or "host"
-    return f"move-{host}-{os.getpid()}-{secrets.token_hex(3)}"
+    return f"{MOVER}{host}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
-def _hold(queue: DirectoryQueue, entry: Entry, worker: str) -> tuple[Place, Place]:
+def _hold(queue: Queue, entry: Entry, worker: str) -> tuple[Place, Place]:
     at = entry.place
     token = Token(worker, len(entry.file.attempts) + 1 if entry.file else 1)
     for _ in range(_TRIES):
@@ -118,7 +129,28 @@ def _hold(queue: DirectoryQueue, entry: Entry, worker: str) -> tuple[Place, Plac
     raise Refused(f"{at.id} is moved again and again.")
 
 
-def _cross(source: DirectoryQueue, target: DirectoryQueue, at: Place) -> bool:
+def _cross(source: Queue, target: Queue, at: Place, settled: frozenset[str]) -> bool:
+    if isinstance(source, DirectoryQueue) and isinstance(target, DirectoryQueue):
+        if settled:
+            source.place_copy(without(source.raw(at), settled), at)
+        return _rename(source, target, at)
+    try:
+        data = source.raw(at)
+    except FileNotFoundError:
+        return False
+    try:
+        target.place_copy(without(data, settled) if settled else data, at)
+    except Unreachable:
+        with contextlib.suppress(PaddockError):  # it may have arrived: two would wait for people to choose
+            target.remove(at)
+        raise
+    if not source.remove(at):
+        target.remove(at)  # somebody took it from us: theirs counts
+        return False
+    return True
+
+
+def _rename(source: DirectoryQueue, target: DirectoryQueue, at: Place) -> bool:
     try:
         os.rename(source.file(at), target.file(at))
         return True

@@ -13,14 +13,17 @@ from collections.abc import Iterator
 from paddock import files
 from paddock.queue.directory import ASIDE, DirectoryQueue
 from paddock.queue.lifecycle import QUEUED, Place
+from paddock.queue.protocol import Queue
 
 _SUFFIX = ".withdrawn"
 
 
-def withdraw(queue: DirectoryQueue, place: Place) -> bool:
+def withdraw(queue: Queue, place: Place) -> bool:
     """False when it does not wait any more: a worker has it, or somebody else took it back."""
     if place.state != QUEUED or place.token is not None:
         return False
+    if not isinstance(queue, DirectoryQueue):
+        return queue.remove(place)
     aside = queue.path / ASIDE
     name = f"{place.id}.{secrets.token_hex(4)}{_SUFFIX}"
     try:
@@ -32,15 +35,19 @@ def withdraw(queue: DirectoryQueue, place: Place) -> bool:
     return True
 
 
-def withdrawn(queue: DirectoryQueue) -> Iterator[str]:
+def withdrawn(queue: Queue) -> Iterator[str]:
     """The ids of tasks that were taken back and are not yet forgotten."""
+    if not isinstance(queue, DirectoryQueue):
+        return
     for entry in files.entries(queue.path / ASIDE):
         if entry.name.endswith(_SUFFIX):
             yield entry.name.removesuffix(_SUFFIX).rpartition(".")[0]
 
 
-def forget(queue: DirectoryQueue, task_id: str) -> None:
+def forget(queue: Queue, task_id: str) -> None:
     """It has been noted why."""
+    if not isinstance(queue, DirectoryQueue):
+        return
     for entry in list(files.entries(queue.path / ASIDE)):
         if entry.name.endswith(_SUFFIX) and entry.name.removesuffix(_SUFFIX).rpartition(".")[0] == task_id:
             (queue.path / ASIDE / entry.name).unlink(missing_ok=True)

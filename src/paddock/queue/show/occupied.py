@@ -10,6 +10,7 @@ from paddock.queue.directory import DirectoryQueue
 from paddock.queue.ensemble.gang import Gang
 from paddock.queue.ensemble.gathering import gatherings
 from paddock.queue.lifecycle import ACTIVE, PAUSED
+from paddock.queue.protocol import Queue
 from paddock.queue.show.view import Entry
 
 
@@ -20,9 +21,9 @@ class Slot(NamedTuple):
     kept: bool = False  # empty, for a task that gathers
 
 
-def gangs(queue: DirectoryQueue) -> dict[str, Gang]:
+def gangs(queue: Queue) -> dict[str, Gang]:
     """What is known of tasks with several ranks, by id."""
-    known = gatherings(queue) or {}
+    known = (gatherings(queue) if isinstance(queue, DirectoryQueue) else None) or {}  # nowhere else do ranks meet
     return {task: found for task, gathering in known.items() if (found := gathering.list()) is not None}
 
 

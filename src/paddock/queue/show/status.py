@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from paddock.errors import PaddockError
-from paddock.queue.directory import DirectoryQueue, Listing
+from paddock.queue.directory import Listing
 from paddock.queue.ensemble.gang import Gang, capacity
 from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, STATES, Place, order, settle
+from paddock.queue.protocol import Queue
 from paddock.queue.show.occupied import by_worker, gangs, occupied
 from paddock.queue.show.roster import ALIVE, DEAD, SILENT, Seen, workers
 from paddock.queue.show.view import IN_ORDER, Entry
@@ -55,7 +56,7 @@ class Waits(NamedTuple):
 
 
 class Status(NamedTuple):
-    queue: DirectoryQueue
+    queue: Queue
     counts: dict[str, int]
     crew: Crew
     running: list[Entry]
@@ -64,13 +65,29 @@ class Status(NamedTuple):
     strangers: list[str]  # paths of files that are no tasks
     sure: bool
     gangs: Mapping[str, Gang] = {}
+    jobs: Mapping[str, str] | None = None  # what an engine says of each task; None when people start the workers
+    away: str = ""  # why nothing is known of it now, as a sentence
+
+    def fate(self, entry: Entry) -> str:
+        """Of who has it. A task that was handed over to an engine is in its hands, and has no worker of ours."""
+        found = self.crew.fate(entry.worker)
+        return ALIVE if found == "unknown" and self.jobs is not None and entry.id in self.jobs else found
+
+    def holder(self, entry: Entry) -> str:
+        """Who has it, for people."""
+        known = self.jobs is None or entry.worker in self.crew.seen
+        return entry.worker if known or self.jobs is None else self.jobs.get(entry.id, entry.worker)
 
 
 def status(
-    queue: DirectoryQueue, limit: int | None = None, home: Home | None = None, listing: Listing | None = None
+    queue: Queue,
+    limit: int | None = None,
+    home: Home | None = None,
+    listing: Listing | None = None,
+    jobs: Mapping[str, str] | None = None,
 ) -> Status:
     """Of the waiting tasks the first `limit` in the order in which they are taken. The home is where their code is;
-    whoever has listed the queue already (IN_ORDER) says what was found."""
+    whoever has listed the queue already (IN_ORDER) says what was found; `jobs` is what an engine says of its tasks."""
     listing = listing or queue.list(IN_ORDER)
     places = {place.id: place for place in listing.places}  # of a hundred thousand only a few are looked at closely
     by_state: dict[str, list[Place]] = {state: [] for state in STATES}
@@ -89,12 +106,23 @@ def status(
         {state: len(by_state[state]) for state in STATES},
         crew,
         [Entry(queue, place) for place in sorted(by_state[ACTIVE], key=lambda place: place.id)],
-        explain([Entry(queue, place) for place in line], places, crew, home, known),
+        _told(explain([Entry(queue, place) for place in line], places, crew, home, known, jobs), queue.reasons()),
         sum(len(by_state[state]) for state in (QUEUED, CHECKING, PAUSED)) - len(line),
         listing.strangers,
         listing.sure,
         known,
+        jobs,
     )
+
+
+def away(queue: Queue, why: str) -> Status:
+    """Of a queue that cannot be asked: a Redis that is not there."""
+    return Status(queue, dict.fromkeys(STATES, 0), Crew({}, 0), [], [], 0, [], False, away=why)
+
+
+def _told(found: list[Waits], reasons: Mapping[str, str]) -> list[Waits]:
+    """With what workers said that gave a task back."""
+    return [Waits(entry, reasons.get(entry.id, why) if entry.state == QUEUED else why) for entry, why in found]
 
 
 def _most_free_gpus(seen: Iterable[Seen], begun: Sequence[Entry]) -> int:
@@ -119,9 +147,12 @@ def explain(
     crew: Crew,
     home: Home | None = None,
     gathering: Mapping[str, Gang] = NOBODY,
+    jobs: Mapping[str, str] | None = None,
 ) -> list[Waits]:
     """Why each of these waits, given in the order in which they are taken."""
     found = []
+    if jobs is not None:
+        return [Waits(entry, _on_engine(entry, known, crew, jobs)) for entry in entries]
     free = crew.slots - crew.busy
     for entry in entries:
         why = _obstacle(entry, known, crew) or _lost_code(entry, home) or _gathers(entry, gathering)
@@ -132,6 +163,18 @@ def explain(
             free -= 1
         found.append(Waits(entry, why))
     return found
+
+
+def _on_engine(entry: Entry, known: Mapping[str, Place], crew: Crew, jobs: Mapping[str, str]) -> str:
+    """The engine starts a worker for each: what it says of that is the reason."""
+    if entry.worker and entry.state == QUEUED and entry.id in jobs:
+        return jobs[entry.id]  # it was handed over
+    if entry.state == PAUSED or entry.worker:
+        return _obstacle(entry, known, crew)
+    if entry.file is None:
+        return entry.trouble or "just taken"
+    waits = _dependencies(entry.queue, entry.file.task, known)
+    return ": ".join(filter(None, (waits, jobs.get(entry.id, "" if waits else "no job yet"))))
 
 
 def _obstacle(entry: Entry, known: Mapping[str, Place], crew: Crew) -> str:
@@ -171,7 +214,7 @@ def _said(fate: str, crew: Crew, worker: str) -> str:
     return "has no file any more"
 
 
-def _dependencies(queue: DirectoryQueue, task: Task, known: Mapping[str, Place]) -> str:
+def _dependencies(queue: Queue, task: Task, known: Mapping[str, Place]) -> str:
     if not task.after:
         return ""
     states = {d.task: known[d.task].state for d in task.after if d.task in known}
@@ -241,7 +284,4 @@ def started(entry: Entry, home: Home) -> float:
                 return t
     except OSError:
         pass
-    try:
-        return os.stat(entry.queue.file(entry.place)).st_ctime
-    except OSError:
-        return time.time()
+    return entry.queue.since(entry.place) or time.time()

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import os
-import pwd
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from paddock import files, settings
+from paddock import settings
 from paddock.errors import Damaged
-from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.finding import find_queue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place
-from paddock.queue.task import TaskFile, name_in
+from paddock.queue.protocol import Queue
+from paddock.queue.task import TaskFile
 from paddock.record.layout import Home, find_home
 
 # In the order a task goes through them: one that moves on between two listings is seen at least once, and where it is
 # now rather than where it was.
 IN_ORDER = (QUEUED, PAUSED, CHECKING, ACTIVE, FAILED, DONE)
-_HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class Entry:
     """A task in a queue, where the last listing saw it."""
 
-    queue: DirectoryQueue
+    queue: Queue
     place: Place
 
     @property
@@ -51,9 +48,8 @@ class Entry:
     @cached_property
     def _content(self) -> tuple[TaskFile | None, str]:
         try:
-            if not self.queue.is_trusted(self.place):
-                return None, _distrust(self.queue.file(self.place))
-            return self.queue.read(self.place), ""
+            refused = self.queue.distrust(self.place)
+            return (None, refused) if refused else (self.queue.read(self.place), "")
         except Damaged as error:
             return None, str(error)
         except FileNotFoundError:
@@ -77,8 +73,8 @@ class Entry:
         if "_content" in self.__dict__:
             return self.file.task.name if self.file else ""
         try:
-            return name_in(files.read_from(self.queue.file(self.place), 0, _HEAD_BYTES))
-        except OSError:
+            return self.queue.title(self.place)
+        except (OSError, Damaged):
             return ""
 
     @property
@@ -107,7 +103,7 @@ class Snapshot(NamedTuple):
         return {entry.id: entry for entry in self.entries}
 
 
-def snapshot(queue: DirectoryQueue, states: Iterable[str] = IN_ORDER) -> Snapshot:
+def snapshot(queue: Queue, states: Iterable[str] = IN_ORDER) -> Snapshot:
     listing = queue.list(states)
     last = {place.id: place for place in listing.places}
     return Snapshot([Entry(queue, place) for place in last.values()], listing.strangers, listing.sure)
@@ -120,15 +116,3 @@ def tasks(queue: str | os.PathLike[str] | None = None, *, home: Any = None) -> l
     found = find_queue(queue or given.queue, place)
     found.require()
     return sorted(snapshot(found).entries, key=lambda entry: entry.id)
-
-
-def _distrust(path: Path) -> str:
-    """Why no worker runs what this file says."""
-    found = os.lstat(path)
-    if not stat.S_ISREG(found.st_mode):
-        return "it is no plain file, and is left alone"
-    try:
-        owner = pwd.getpwuid(found.st_uid).pw_name
-    except KeyError:
-        owner = f"user {found.st_uid}"
-    return f"it belongs to somebody else ({owner}), and is left alone"

@@ -227,9 +227,16 @@ def outcome(running: Running, status: int, how: str) -> tuple[str, str]:
     text = exit_text(status, how, running.oom_before)
     if running.order and not (running.order == "requeued" and how == "itself"):  # it was over before it heard of it
         return running.order, text
+    if running.order == "requeued" and status and (os.WIFSIGNALED(status) or is_one_of_many()):
+        return running.order, text  # who asked the worker to leave has asked its task too
     if how in ("timed out", "fenced"):
         return how, text
     return ("done" if status == 0 else "failed"), text
+
+
+def is_one_of_many() -> bool:
+    """Whether we are in a job of Slurm's, which ends all processes of a job at the same moment."""
+    return "SLURM_JOB_ID" in os.environ
 
 
 def exit_text(status: int, how: str, oom_before: int) -> str:

@@ -13,13 +13,13 @@ import queue
 import secrets
 import shutil
 import threading
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from paddock.errors import Damaged, PaddockError
 from paddock.queue.task import Task
-from paddock.record.code import restore
 from paddock.record.layout import Home
 
 _NEVER = {".git", ".paddock"}
@@ -45,8 +45,9 @@ class Trees:
     """Snapshots as files, restored by whoever needs them first: in a thread, because a big one takes long, and the
     worker has other duties."""
 
-    def __init__(self, home: Home, cache: Path) -> None:
-        self._home, self._cache = home, cache
+    def __init__(self, home: Home, cache: Path, fetch: Callable[[str], None] | None = None) -> None:
+        """`fetch` brings a snapshot into the home from elsewhere."""
+        self._home, self._cache, self._fetch = home, cache, fetch
         self._asked: dict[str, list[Any]] = {}
         self._results: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
 
@@ -60,7 +61,11 @@ class Trees:
             threading.Thread(target=self._restore, args=(digest,), daemon=True).start()
 
     def _restore(self, digest: str) -> None:
+        from paddock.record.travel import has_snapshot  # here: a task without a snapshot does not wait for it
+
         try:
+            if self._fetch is not None and not has_snapshot(self._home, digest):
+                self._fetch(digest)
             shared_tree(self._home, digest, self._cache)
             self._results.put((digest, ""))
         except PaddockError as error:
@@ -93,6 +98,8 @@ def shared_tree(home: Home, digest: str, cache: Path) -> str:
     aside = cache / "code" / f".{digest}.{secrets.token_hex(4)}"
     aside.parent.mkdir(parents=True, exist_ok=True)
     try:
+        from paddock.record.code import restore
+
         restore(home, digest, aside)
     except PaddockError as error:
         _remove(aside)

@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -99,6 +97,8 @@ def _distrust(path: Path) -> str:
 
 
 def _secrets(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         found = os.stat(path)
         if found.st_uid not in (0, os.getuid()):
@@ -116,6 +116,8 @@ def _checked(found: Mapping[str, Any], where: str) -> Notify:
     known = Notify.__struct_fields__
     for key in found:
         if key not in known:
+            from difflib import get_close_matches
+
             near = get_close_matches(key, known, 1)
             hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
             raise UsageError(f"{where} sets {key!r} in [notify], which is no setting.", hint=hint)

@@ -31,14 +31,15 @@ class Desk:
         liveness: Liveness,
         *,
         listen: bool,
+        only: str = "",
     ) -> None:
         worker = lease.path.name
-        self.queue, self.lease = queue, lease
+        self.queue, self.lease, self._only = queue, lease, only
         self.mirror = Mirror(queue, listen=listen)
-        self.waiting = Waiting(queue, self.mirror, most, lease.log)
+        self.waiting = Waiting(queue, self.mirror, most, lease.log, only)
         self.checks = Checks(queue, self.waiting, guard, worker)
-        watch = Watch(queue.workers, liveness.reclaim)
-        self.reclaim = Reclaim(queue, self.mirror, watch, worker, lease.log, liveness.look)
+        self._watch = Watch(queue.workers, liveness.reclaim)
+        self.reclaim = Reclaim(queue, self.mirror, self._watch, worker, lease.log, liveness.look)
         self.unwanted = False  # somebody has removed the worker's file
         self._looked = -1e9  # when the directories were last seen
 
@@ -105,10 +106,18 @@ class Desk:
 
     def may_come(self) -> bool:
         """Whether there is anything to wait for, by a fresh listing: it decides whether the worker leaves."""
-        listing = self.queue.list([QUEUED, CHECKING])
+        listing = self.queue.list([QUEUED, CHECKING, *([ACTIVE] if self._only else [])])
         if not listing.sure:
             return True
+        if self._only:
+            return any(self._may_be_ours(place) for place in listing.places if place.id == self._only)
         return any(not self.waiting.is_hopeless(place.name) for place in listing.places)
+
+    def _may_be_ours(self, place: Place) -> bool:
+        """The one task that we are there for: it waits, or who has it may be dead, which takes a while to be seen."""
+        if place.state != ACTIVE or place.token is None:
+            return not self.waiting.is_hopeless(place.name)
+        return place.token.worker != self.lease.path.name and not self._watch.is_alive(place.token.worker)
 
     def has_claims(self) -> bool:
         """Whether a file bears this worker's name, or that cannot be told. Then others must see that it is dead."""

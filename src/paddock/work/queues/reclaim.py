@@ -11,22 +11,19 @@ from paddock.errors import Damaged
 from paddock.queue.directory import DirectoryQueue, Listing
 from paddock.queue.lease import Watch
 from paddock.queue.lifecycle import (
-    ACTIVE,
     CANCELLED,
-    CHECKING,
     FAILED,
     LOOK,
     OWNED,
-    PAUSED,
     QUEUED,
     Place,
     Token,
     after_loss,
-    destination,
     ended,
+    inherited,
 )
 from paddock.queue.order import cancelling
-from paddock.queue.task import Attempt, TaskFile, render_attempt
+from paddock.queue.task import TaskFile, render_attempt
 from paddock.work.processes import process
 from paddock.work.queues.mirror import Mirror
 
@@ -106,20 +103,11 @@ class Reclaim:
             self._say(f"taken over from {lost.worker}: {place.id} goes to {state}")
 
     def _note(self, mine: Place, file: TaskFile, lost: Token) -> str:
-        """Write down that the attempt was lost, and say where the task goes. One that had noted how it ended, and was
-        killed before it could move its file, is not run again."""
-        last = file.attempts[-1] if file.attempts else None
-        if last is not None and last.number == lost.epoch and last.outcome != "started":
-            if last.outcome == "lost":
-                return after_loss(mine.state, file.losses)
-            failures = sum(attempt.outcome in ("failed", "timed out") for attempt in file.attempts[:-1])
-            return destination(mine.state, last.outcome, failures, file.task.retries)
-        if mine.state == CHECKING:
-            return QUEUED
-        outcome = "lost" if mine.state in (ACTIVE, PAUSED) else "killed"
-        note = Attempt(number=lost.epoch, worker=lost.worker, outcome=outcome, exit="its worker died")
-        self.queue.append(mine, render_attempt(note, file.fence))
-        return after_loss(mine.state, file.losses + 1)
+        """Write down what is to be written, and say where the task goes."""
+        found = inherited(mine.state, file, lost)
+        if found.note is not None:
+            self.queue.append(mine, render_attempt(found.note, file.fence))
+        return found.state
 
     def _free(self, listing: Listing) -> None:
         """A file that somebody put where running tasks are, but that no worker has, waits for one. Not at first sight,

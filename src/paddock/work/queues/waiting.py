@@ -51,8 +51,11 @@ class Aside:
 
 
 class Waiting:
-    def __init__(self, queue: DirectoryQueue, mirror: Mirror, most: Slots, say: Callable[[str], None]) -> None:
-        self.queue, self.mirror, self._most, self._say = queue, mirror, most, say
+    def __init__(
+        self, queue: DirectoryQueue, mirror: Mirror, most: Slots, say: Callable[[str], None], only: str = ""
+    ) -> None:
+        """`only`: the one task that is looked at; the others are as if they were not there."""
+        self.queue, self.mirror, self._most, self._say, self._only = queue, mirror, most, say, only
         self._owner = os.stat(queue.path).st_uid
         self._fresh: list[Key] = []  # to be looked at
         self._listed: set[str] = set()  # their names
@@ -82,7 +85,7 @@ class Waiting:
 
     def again(self, name: str) -> None:
         """To be looked at: it is new, or was edited, or what it waited for has happened."""
-        if name in self._listed:
+        if name in self._listed or not self._concerns(name):
             return
         if self._until and self._until.get(name, 0.0) > time.monotonic():
             return
@@ -91,6 +94,9 @@ class Waiting:
         if place is not None and place.token is None:
             self._listed.add(name)
             heapq.heappush(self._fresh, (-place.priority, place.id, name))
+
+    def _concerns(self, name: str) -> bool:
+        return not self._only or task_id(name) == self._only
 
     def find_forgotten(self, now: float) -> None:
         """Now and then: what waits in the directory and nobody here knows of is looked at again."""
@@ -120,7 +126,7 @@ class Waiting:
 
     def may_come(self) -> bool:
         """Whether anything here may yet be run by this worker. Tasks that wait for a check or for each other count."""
-        names = (*self.mirror.names(QUEUED), *self.mirror.names(CHECKING))
+        names = filter(self._concerns, (*self.mirror.names(QUEUED), *self.mirror.names(CHECKING)))
         return any(lifecycle.place(QUEUED, name) is not None and not self.is_hopeless(name) for name in names)
 
     def is_hopeless(self, name: str) -> bool:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddock import files, wire
-from paddock.queue.lease import machine_id
-from paddock.queue.show.roster import SILENT_SECONDS, server_time
+from paddock.queue.crew import SILENT_SECONDS
+from paddock.queue.lease import machine_id, server_time
 from paddock.record.layout import Home
 from paddock.record.process import boot_id
 

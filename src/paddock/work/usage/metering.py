@@ -12,15 +12,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddock.gauge.gpus import GpuMeter, Gpus
-from paddock.gauge.host import HostMeter
-from paddock.gauge.trees import COLUMNS, Entry, TreeMeter, table, trees
 from paddock.record.layout import Home
 from paddock.work.attempts.attempt import Running
 from paddock.work.processes.process import MARKER
 from paddock.work.usage.hostusage import HostFile, sweep
+
+if TYPE_CHECKING:
+    from paddock.gauge.gpus import Gpus
+    from paddock.gauge.trees import Entry, TreeMeter
 
 _SHARE = 200  # times as long as a look took is waited before the next one
 _HELD = 1000  # records that wait for a loop that hangs
@@ -65,6 +66,9 @@ class Metering:
             self._file.remove()
 
     def _work(self) -> None:
+        from paddock.gauge.gpus import GpuMeter  # here: the first task does not wait for them
+        from paddock.gauge.host import HostMeter
+
         host, gpus = HostMeter(self._home.path, self._every), GpuMeter(self._every)
         pause = min(self._every, 1.0)  # soon for the first time: who looks at the hosts sees a new one
         swept = False
@@ -82,6 +86,8 @@ class Metering:
         self._file.remove()
 
     def _look(self, gpus: Gpus | None) -> None:
+        from paddock.gauge.trees import TreeMeter, table, trees
+
         now = time.time()
         tasks = {key: running for key, (_, running) in list(self._running.items())}
         long = {key: now - one.started for key, one in tasks.items() if now - one.started >= self._every}
@@ -109,6 +115,8 @@ class Metering:
 
 
 def _with_gpus(values: list[Any], members: list[Entry], gpus: Gpus | None) -> tuple[tuple[str, ...], list[Any]]:
+    from paddock.gauge.trees import COLUMNS
+
     if gpus is None:
         return COLUMNS, values
     shares = [gpus.processes[entry.pid] for entry in members if entry.pid in gpus.processes]

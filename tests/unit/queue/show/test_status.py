@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from paddock.queue.crew import SILENT_SECONDS
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lease import Lease
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place, Token
-from paddock.queue.show.roster import SILENT_SECONDS, workers
+from paddock.queue.show.roster import workers
 from paddock.queue.show.status import status
 from paddock.queue.task import Dependency, Task
 from paddock.record.layout import Home

@@ -1,0 +1,89 @@
+"""A connection to Redis; what goes wrong with it is a sentence."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from paddock import settings
+from paddock.errors import MissingExtra, PaddockError, Refused, Unreachable, UsageError
+from paddock.queue.redis.address import Address
+
+TIMEOUT_SECONDS = 5.0
+
+
+def connect(address: Address) -> Any:
+    """Nothing is said to the server yet."""
+    redis = _library(address)
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    password = address.password or settings.load().redis_password
+    try:
+        return redis.Redis.from_url(
+            address.server,
+            **({"password": password} if password else {}),
+            socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=TIMEOUT_SECONDS,
+            client_name="paddock",
+            # A connection that the server closed while nobody used it is made anew. What timed out is not said again:
+            # it may have been heard.
+            retry=Retry(NoBackoff(), 1, supported_errors=(redis.exceptions.ConnectionError,)),
+        )
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{address.shown} cannot be used: {error}.") from None
+
+
+def _library(address: Address) -> Any:
+    try:
+        import redis
+    except ImportError:
+        raise MissingExtra(address.shown, "redis") from None
+    return redis
+
+
+def changes(connection: Any) -> Any:
+    """The script that makes every change."""
+    return connection.register_script((Path(__file__).parent / "queue.lua").read_text())
+
+
+@contextlib.contextmanager
+def sentences(address: Address) -> Iterator[None]:
+    """Whatever Redis or the network says becomes an error of ours."""
+    redis = _library(address)
+    try:
+        yield
+    except (redis.exceptions.RedisError, OSError) as error:
+        raise _sentence(error, address.server, redis.exceptions) from None
+
+
+def _sentence(error: Exception, where: str, kinds: Any) -> PaddockError:
+    said = str(error).rstrip(".")
+    if isinstance(error, kinds.AuthenticationError) or any(word in said for word in ("NOAUTH", "WRONGPASS", "AUTH ")):
+        why = "it wants a password" if "HELLO" in said else said
+        return Refused(
+            f"{where} does not let us in ({why}).", hint="Set PADDOCK_REDIS_PASSWORD, and the user in the URL."
+        )
+    if "CERTIFICATE" in said:
+        return Unreachable(
+            f"The certificate of {where} is not one that we trust ({said}).",
+            hint="Who signed it is named by the URL: rediss://...?ssl_ca_certs=FILE.",
+        )
+    if isinstance(error, (kinds.ConnectionError, kinds.TimeoutError, OSError)):
+        return Unreachable(f"There is no Redis at {where} ({said}).", hint="Is it running, and is this its address?")
+    if isinstance(error, kinds.NoPermissionError):
+        return Refused(f"{where} does not allow that ({said}).", hint="See to the rights of its user.")
+    if isinstance(error, kinds.ReadOnlyError):
+        return Refused(f"{where} is a replica, and takes no changes.", hint="Name the primary.")
+    if isinstance(error, kinds.OutOfMemoryError):
+        return Refused(
+            f"{where} has no memory left, and takes nothing new ({said}).",
+            hint="`paddock clean` removes what is over; or see to its `maxmemory`.",
+        )
+    if "DB index" in said:
+        return Refused(f"{where} has no such database ({said}).", hint="Most have 0 to 15: redis://HOST:6379/0.")
+    if isinstance(error, kinds.ResponseError):
+        return Refused(f"{where} refuses: {said}.", hint="Its own log may say more.")
+    return Unreachable(f"{where} cannot be used ({said}).", hint="Is a Redis there?")

@@ -1,0 +1,314 @@
+-- Every change of a queue that must be whole. ARGV[1] says which one, ARGV[2] names the queue; what is RQ's is kept as
+-- RQ keeps it, and what RQ has no place for is in keys of ours beside it.
+local q = ARGV[2]
+local list, wip = 'rq:queue:' .. q, 'rq:wip:' .. q
+local finished, failed, deferred = 'rq:finished:' .. q, 'rq:failed:' .. q, 'rq:deferred:' .. q
+local own = 'paddock:' .. q .. ':'
+local tasks, claims, here = own .. 'tasks', own .. 'claims', own .. 'here'
+local paused, cancelled, checking = own .. 'paused', own .. 'cancelled', own .. 'checking'
+local rests, why = own .. 'rests', own .. 'why'
+
+local function job(id) return 'rq:job:' .. id end
+
+local function tell(text) redis.call('PUBLISH', own .. 'news', text) end
+
+local function seconds()
+    local now = redis.call('TIME')
+    return tonumber(now[1]) + tonumber(now[2]) / 1e6
+end
+
+-- priority, GPUs, cores, bytes, whether it has a check, attempts
+local function about(id)
+    local found = {}
+    for word in string.gmatch(redis.call('HGET', tasks, id) or '', '%S+') do
+        found[#found + 1] = tonumber(word)
+    end
+    return found
+end
+
+local function note(id, place, value)
+    local found = about(id)
+    found[place] = tonumber(value)
+    redis.call('HSET', tasks, id, table.concat(found, ' '))
+end
+
+-- Into RQ's list: behind or before its equals, and before whatever has less priority.
+local function push(id, front)
+    local mine = about(id)[1] or 0
+    redis.call('SADD', 'rq:queues', list)
+    redis.call('HSET', job(id), 'status', 'queued')
+    redis.call('ZREM', deferred, id)
+    redis.call('ZREM', rests, id)
+    local length = redis.call('LLEN', list)
+    if front then
+        for i = 0, length - 1 do
+            local other = redis.call('LINDEX', list, i)
+            if (about(other)[1] or 0) <= mine then
+                return redis.call('LINSERT', list, 'BEFORE', other, id)
+            end
+        end
+        return redis.call('RPUSH', list, id)
+    end
+    for i = length - 1, 0, -1 do
+        local other = redis.call('LINDEX', list, i)
+        if (about(other)[1] or 0) >= mine then
+            if i == length - 1 then break end
+            return redis.call('LINSERT', list, 'AFTER', other, id)
+        end
+        if i == 0 then return redis.call('LPUSH', list, id) end
+    end
+    redis.call('RPUSH', list, id)
+end
+
+-- The state, and the claim of whoever has it.
+local function where(id)
+    local claim = redis.call('HGET', claims, id)
+    if claim then
+        claim = string.match(claim, '^%S+')
+        if redis.call('SISMEMBER', cancelled, id) == 1 then return '.cancelled', claim end
+        if redis.call('SISMEMBER', paused, id) == 1 then return 'paused', claim end
+        if redis.call('SISMEMBER', checking, id) == 1 then return 'checking', claim end
+        return 'active', claim
+    end
+    if redis.call('ZSCORE', finished, id) then return 'done', '' end
+    if redis.call('ZSCORE', failed, id) then return 'failed', '' end
+    if redis.call('ZSCORE', deferred, id) then
+        return redis.call('SISMEMBER', paused, id) == 1 and 'paused' or 'queued', ''
+    end
+    if redis.call('LPOS', list, id) then return 'queued', '' end
+    return '', ''
+end
+
+-- No worker has it any more.
+local function release(id)
+    local claim = redis.call('HGET', claims, id)
+    if claim then
+        local execution = string.match(claim, '%S+$')
+        redis.call('ZREM', wip, id .. ':' .. execution)
+        redis.call('DEL', 'rq:execution:' .. id .. ':' .. execution)
+        redis.call('ZREM', 'rq:executions:' .. id, execution)
+        redis.call('HDEL', claims, id)
+    end
+    redis.call('SREM', checking, id)
+    redis.call('SREM', cancelled, id)
+end
+
+local function forget(id)
+    release(id)
+    redis.call('LREM', list, 0, id)
+    for _, key in ipairs({finished, failed, deferred, rests}) do redis.call('ZREM', key, id) end
+    redis.call('SREM', paused, id)
+    redis.call('HDEL', tasks, id)
+    redis.call('HDEL', why, id)
+    redis.call('DEL', job(id), 'rq:results:' .. id, 'rq:executions:' .. id)
+end
+
+local function defer(id)
+    redis.call('LREM', list, 0, id)
+    redis.call('ZADD', deferred, '+inf', id)
+    redis.call('HSET', job(id), 'status', 'deferred')
+end
+
+local change = {}
+
+-- id, about, 'queued' or 'deferred', field, value, ...
+function change.put(id, words, state, ...)
+    redis.call('SET', here, '1')
+    if redis.call('EXISTS', job(id)) == 1 then return 0 end
+    redis.call('HSET', job(id), ...)
+    redis.call('HSET', tasks, id, words)
+    if state == 'queued' then push(id, false) else
+        redis.call('SADD', 'rq:queues', list)
+        defer(id)
+    end
+    tell(id)
+    return 1
+end
+
+-- The first that fits: slots, and GPUs, cores, bytes that are free; then how many more may wait for their check, and
+-- the most that there ever is of the three.
+function change.take(worker, execution, now, stamp, slots, gpus, cpus, mem, checks, most_gpus, most_cpus, most_mem)
+    local function fits(found, a, b, c)
+        return (found[2] or 0) <= tonumber(a) and (found[3] or 0) <= tonumber(b) and (found[4] or 0) <= tonumber(c)
+    end
+    local start, length = 0, redis.call('LLEN', list)
+    while start < length do
+        for _, id in ipairs(redis.call('LRANGE', list, start, start + 99)) do
+            local found = about(id)
+            local right
+            if #found == 0 then right = false
+            elseif found[5] == 1 then right = tonumber(checks) > 0 and fits(found, most_gpus, most_cpus, most_mem)
+            else right = tonumber(slots) > 0 and fits(found, gpus, cpus, mem) end
+            if right and redis.call('HEXISTS', claims, id) == 0 and redis.call('EXISTS', job(id)) == 1 then
+                redis.call('LREM', list, 0, id)
+                local claim = worker .. '.' .. string.format('%d', (found[6] or 0) + 1)
+                redis.call('HSET', claims, id, claim .. ' ' .. execution)
+                if found[5] == 1 then redis.call('SADD', checking, id) end
+                redis.call('HSET', job(id), 'status', 'started', 'worker_name', worker, 'started_at', now,
+                    'last_heartbeat', now, 'ended_at', '')
+                redis.call('ZADD', wip, '+inf', id .. ':' .. execution)
+                redis.call('HSET', 'rq:execution:' .. id .. ':' .. execution, 'id', execution, 'created_at', stamp,
+                    'last_heartbeat', stamp, 'worker_name', worker)
+                redis.call('ZADD', 'rq:executions:' .. id, '+inf', execution)
+                redis.call('HDEL', why, id)
+                local text = redis.call('HMGET', job(id), 'paddock', 'data')
+                return {id, claim, table.concat(found, ' '), text[1] or '', text[2] or ''}
+            end
+        end
+        start = start + 100
+    end
+    return false
+end
+
+-- What became of a claim: done, failed, queued (behind), front, rest (for so many seconds), gone. A paused task that is
+-- given back stays held, and a cancelled one is gone. An empty claim is for a task that waits and nobody has.
+function change.finish(id, claim, state, text, attempts, now, kind, payload, worker, rest, reason)
+    local at, holder = where(id)
+    if holder ~= claim and redis.call('EXISTS', here) == 1 then return 0 end
+    if claim == '' and at ~= 'queued' then return 0 end
+    if state == 'gone' or (at == '.cancelled' and state ~= 'done') then
+        forget(id)
+        tell(id)
+        return 1
+    end
+    release(id)
+    redis.call('LREM', list, 0, id)
+    redis.call('ZREM', deferred, id)
+    if text ~= '' then redis.call('HSET', job(id), 'paddock', text) end
+    note(id, 6, attempts)
+    if state == 'done' or state == 'failed' then
+        redis.call('SREM', paused, id)
+        redis.call('HDEL', why, id)
+        redis.call('ZADD', state == 'done' and finished or failed, '+inf', id)
+        redis.call('HSET', job(id), 'status', state == 'done' and 'finished' or 'failed', 'ended_at', now)
+        redis.call('XADD', 'rq:results:' .. id, 'MAXLEN', 10, '*', 'type', state == 'done' and '1' or '2',
+            'worker_name', worker, kind, payload)
+        redis.call('HINCRBY', 'rq:worker:' .. worker, state == 'done' and 'successful_job_count' or 'failed_job_count', 1)
+    elseif redis.call('SISMEMBER', paused, id) == 1 then
+        defer(id)
+    elseif state == 'rest' then
+        defer(id)
+        redis.call('ZADD', rests, seconds() + tonumber(rest), id)
+        if reason ~= '' then redis.call('HSET', why, id, reason) end
+    else
+        push(id, state == 'front')
+    end
+    tell(id)
+    return 1
+end
+
+-- A task from another queue, with its history: over, or held by whoever carries it.
+function change.adopt(id, words, state, claim, ...)
+    redis.call('SET', here, '1')
+    if redis.call('EXISTS', job(id)) == 1 then return 0 end
+    redis.call('HSET', job(id), ...)
+    redis.call('HSET', tasks, id, words)
+    redis.call('SADD', 'rq:queues', list)
+    if claim ~= '' then
+        redis.call('HSET', claims, id, claim .. ' held')
+        redis.call('SADD', paused, id)
+    elseif state == 'done' or state == 'failed' then
+        redis.call('ZADD', state == 'done' and finished or failed, '+inf', id)
+        redis.call('HSET', job(id), 'status', state == 'done' and 'finished' or 'failed')
+    else
+        defer(id)
+        if state == 'paused' then redis.call('SADD', paused, id) end
+    end
+    tell(id)
+    return 1
+end
+
+-- Nobody takes it meanwhile: somebody carries it to another queue.
+function change.hold(id, from, claim)
+    local at, holder = where(id)
+    if at ~= from or holder ~= '' or (at ~= 'queued' and at ~= 'paused') then return 0 end
+    defer(id)
+    redis.call('ZREM', deferred, id)
+    redis.call('ZREM', rests, id)
+    redis.call('HSET', claims, id, claim .. ' held')
+    redis.call('SADD', paused, id)
+    tell(id)
+    return 1
+end
+
+-- The end of that, on whichever side it is.
+function change.let_go(id, from, claim, to, priority, waits)
+    local at, holder = where(id)
+    if at == '.cancelled' and holder == claim then
+        forget(id)
+        tell(id)
+        return 0
+    end
+    if at ~= from or holder ~= claim then return 0 end
+    release(id)
+    note(id, 1, priority)
+    if to == 'paused' then defer(id) else
+        redis.call('SREM', paused, id)
+        if waits == '1' then defer(id) else push(id, false) end
+    end
+    tell(id)
+    return 1
+end
+
+-- What waits aside may go on: it rested, or what it waited for has happened.
+function change.admit(id)
+    local at, holder = where(id)
+    if at ~= 'queued' or holder ~= '' or not redis.call('ZSCORE', deferred, id) then return 0 end
+    push(id, false)
+    tell(id)
+    return 1
+end
+
+-- What people order, as if a file were renamed: from where, whose, to where, with which priority; `waits` says that it
+-- has to wait for others first.
+function change.move(id, from, claim, to, priority, waits)
+    local at, holder = where(id)
+    if at ~= from or holder ~= claim then return 0 end
+    note(id, 1, priority)
+    if claim ~= '' then
+        if to == 'paused' then redis.call('SADD', paused, id) end
+        if to == 'active' then redis.call('SREM', paused, id) end
+        if to == '.cancelled' then redis.call('SADD', cancelled, id) end
+    elseif to == 'paused' then
+        if from ~= 'paused' then
+            redis.call('ZREM', rests, id)
+            redis.call('SADD', paused, id)
+            defer(id)
+        end
+    elseif from == 'queued' and redis.call('ZSCORE', deferred, id) then
+        -- it keeps waiting for what it waits for
+    else
+        redis.call('SREM', paused, id)
+        redis.call('ZREM', finished, id)
+        redis.call('ZREM', failed, id)
+        redis.call('LREM', list, 0, id)
+        if waits == '1' then defer(id) else push(id, false) end
+    end
+    tell(id)
+    return 1
+end
+
+function change.remove(id, from, claim)
+    local at, holder = where(id)
+    if at ~= from or holder ~= claim then return 0 end
+    forget(id)
+    tell(id)
+    return 1
+end
+
+-- A worker shows that it lives; its counter is what others judge it by.
+function change.beat(worker, now, keep)
+    redis.call('HINCRBY', own .. 'beats', worker, 1)
+    redis.call('HSET', own .. 'beaten', worker, seconds())
+    redis.call('HSET', 'rq:worker:' .. worker, 'last_heartbeat', now)
+    redis.call('EXPIRE', 'rq:worker:' .. worker, keep)
+    return redis.call('HEXISTS', own .. 'workers', worker)
+end
+
+function change.begun(id, claim)
+    local _, holder = where(id)
+    if holder == claim then redis.call('SREM', checking, id) end
+    return 1
+end
+
+return change[ARGV[1]](unpack(ARGV, 3))

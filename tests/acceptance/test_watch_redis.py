@@ -1,0 +1,86 @@
+"""Evaluations in a queue of RQ, as assayer has them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rq import Queue as RqQueue
+from rq.serializers import JSONSerializer
+
+from paddock.queue.redis.queue import RedisQueue
+from tests.acceptance.watched import prepare, save, until_states, watching
+from tests.redisserver import RedisServer
+from tests.waiting import until
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    made = RedisServer(tmp_path / "redis")
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def test_checkpoints_are_evaluated_by_jobs_of_rq(program: Any, server: RedisServer) -> None:
+    out = prepare(program)
+    script = "import paddock\npaddock.init(name='t', config={'out': 'out'}).log({'loss': 1})\n"
+    (program.cwd / "train.py").write_text(script)
+    assert program("run", "train.py").code == 0
+    words = ("--evaluator", "metrics.py:acc", "--redis_host", "127.0.0.1", "--redis_port", str(server.port))
+    queue = RedisQueue(f"{server.url}?queue=evaluation")
+    with watching(program, "out", *words, "--num_eval_workers", "1"):
+        for step in (100, 300, 200):
+            save(out / f"step={step}.pt", step // 100)
+        until_states(program, "done", "done", "done")
+        assert program("series", "t", "eval/acc/acc").out.split()[2::2] == ["100", "200", "300"]
+        assert {place.state for place in queue.list().places} == {"done"}
+    assert queue.connection.zcard("rq:finished:evaluation") == 3
+    assert queue.crew() == []  # its worker has ended with it
+
+
+def test_shutdown_takes_back_what_it_queued_and_stops_its_workers_and_nobody_elses(
+    program: Any, server: RedisServer
+) -> None:
+    """A worker of the watch, for two at once, and one of somebody else are on the queue; rq's own tools show it all."""
+    out = prepare(program)
+    url = f"{server.url}?queue=evaluation"
+    queue = RedisQueue(url)
+    stranger = program("submit", "-q", "--no-snapshot", "-Q", url, "--gpus", "9", "--", "true").out.strip()
+    job = RqQueue("evaluation", connection=queue.connection, serializer=JSONSerializer).enqueue("os.getpid")
+    other = program.start("worker", url, env={"PADDOCK_HOME": str(program.cwd / "elsewhere")})
+    words = ("--evaluator", "metrics.py:slow", "--redis_host", "127.0.0.1", "--redis_port", str(server.port))
+    watch = program.start("watch", "out", *words, "--num_eval_workers", "2", "--polling-interval", "0.2")
+    try:
+        until(lambda: len(queue.crew()) == 2, 60)
+        for step in range(5):
+            save(out / f"step={step}.pt")
+        until(lambda: _count(queue, "active") == 3 and _count(queue, "queued") == 3, 90)
+        shown = subprocess.run(
+            [sys.executable, "-m", "rq.cli", "info", "--url", server.url], capture_output=True, text=True, timeout=60
+        ).stdout
+        assert "3 executing" in shown and "2 workers, 1 queues" in shown, shown
+        found = program("shutdown", "--yes", "--force", "--json")
+        assert found.code == 0, found.err
+        until(lambda: watch.poll() is not None, 60)
+        until(lambda: [worker.pid for worker, _, _ in queue.crew()] == [other.pid], 60)
+        left = {place.id: place.state for place in queue.list().places}
+        assert left.pop(stranger) == "queued"  # it was not ours to take back
+        assert queue.connection.lpos("rq:queue:evaluation", job.id) is not None
+        assert set(left.values()) <= {"active"} and len(left) == 1, left  # what the other's worker has, it keeps
+        (program.cwd / "go").touch()
+        until(lambda: _count(queue, "done") == 1, 60)
+        assert other.poll() is None
+    finally:
+        for process in (watch, other):
+            process.terminate()
+            process.communicate(timeout=60)
+
+
+def _count(queue: RedisQueue, state: str) -> int:
+    return len(queue.list([state]).places)
