@@ -19,11 +19,11 @@ from bench.fresh import NotMeasured
 from bench.report import Line, Results, cell, print_lines, print_table
 from bench.system import System, all_systems
 
-QUEUE_CASES = ("queue", "latency", "submit", "backlog", "idle")
+QUEUE_CASES = ("queue", "engines", "latency", "submit", "backlog", "idle")
 WATCH_CASES = ("watch", "watch_idle")
 MONITOR_CASES = ("progress", "lines", "serve", "board")
 RECORD_CASES = ("imports", "log", "usage", "pack", "kill", "read", "listing", "export", "growth")
-CASES = (*RECORD_CASES, *QUEUE_CASES, *WATCH_CASES, "ship", *MONITOR_CASES)
+CASES = (*RECORD_CASES, *QUEUE_CASES, *WATCH_CASES, "ship", *MONITOR_CASES, "slurm", "kubernetes")
 PACE_TURNS, DISK_FILES = 200_000, 20
 RESULTS = Path(__file__).parent / "results"
 

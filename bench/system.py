@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 PEERS = (
     *("paddock", "floor", "tensorboardx", "wandb", "mlflow", "trackio", "aim"),
-    *("rq", "hyperqueue", "huey", "dramatiq", "commands"),
+    *("paddock_redis", "rq", "hyperqueue", "huey", "dramatiq", "commands"),
     *("paddock_watch", "assayer", "inotify_loop", "servers", "boards", "pages"),
 )
 

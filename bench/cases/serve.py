@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 
 from bench import fresh, homes
+from bench.peers.pages import Page
 from bench.peers.servers import LOAD_SECONDS, METRICS, PaddockServer, Server, ask
 from bench.processes import cpu_seconds, family, wait_until
 from bench.report import Line, Results
@@ -27,7 +28,7 @@ TOLD, TOLD_MANY, CPU = "a point told ms p95", "to 1,000 listeners ms p95", "CPU 
 
 
 def systems(bench: Any) -> list[System]:
-    return [system for system in bench.systems.values() if isinstance(system, Server)]
+    return [system for system in bench.systems.values() if isinstance(system, Server) and not isinstance(system, Page)]
 
 
 def once(bench: Any, system: Server) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from http.client import HTTPConnection, HTTPException
@@ -63,14 +64,16 @@ class Server(System):
         port = free_port()
         with started(self.command(home, port), home, **self.environment(home)) as process:
             line = HTTPConnection("127.0.0.1", port, timeout=120)
-            wait_until(lambda: self._answers(line), f"{self.name} answers", every=0.05, seconds=START_SECONDS)
+            wait_until(lambda: self._answers(line, process), f"{self.name} answers", 0.05, START_SECONDS)
             wait_quiet(process.pid, self.name)
             line.close()  # the server has given it up meanwhile
             self.list(line, 1)
             yield line
             line.close()
 
-    def _answers(self, line: HTTPConnection) -> bool:
+    def _answers(self, line: HTTPConnection, process: subprocess.Popen[bytes]) -> bool:
+        if process.poll() is not None:
+            raise RuntimeError(f"it has ended with {process.returncode}; is it installed as a whole?")
         try:
             return bool(self.list(line, 1))
         except (OSError, HTTPException):
