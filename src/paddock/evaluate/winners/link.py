@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import secrets
 from collections.abc import Collection
 
+from paddock import files
+
 NAME = "best"
+_ASIDE = re.compile(rf"\.{NAME}\.[0-9a-f]{{8}}")
+_TRIES = 5
 
 
 def point(series: str, path: str, known: Collection[str]) -> str:
@@ -21,9 +27,27 @@ def point(series: str, path: str, known: Collection[str]) -> str:
                 return ""
             if not leads or os.path.normpath(os.path.join(series, leads)) not in known:
                 return f"{link} is somebody else's, so it does not lead to the best one"
-        aside = os.path.join(series, f".{NAME}.{secrets.token_hex(4)}")
-        os.symlink(target, aside)
-        os.replace(aside, link)
+        _put(series, link, target)
     except OSError as error:
         return f"{link} cannot be made ({error.strerror})"
     return ""
+
+
+def sweep(series: str) -> None:
+    """Remove what a watcher left that died before the rename: a checkpoint that a link leads to is never deleted."""
+    for entry in list(files.entries(series)):
+        if _ASIDE.fullmatch(entry.name) and entry.is_symlink():
+            with contextlib.suppress(OSError):
+                os.unlink(entry.path)
+
+
+def _put(series: str, link: str, target: str) -> None:
+    for left in reversed(range(_TRIES)):
+        aside = os.path.join(series, f".{NAME}.{secrets.token_hex(4)}")
+        os.symlink(target, aside)
+        try:
+            os.replace(aside, link)
+            return
+        except FileNotFoundError:  # another watcher has just begun, and took it for one that was left
+            if not left:
+                raise

@@ -53,6 +53,9 @@ class Winners:
         """Finish what an earlier watcher has begun."""
         for finding in deletion.finish(self._ledger, self._root):
             self._say(f"deleted {finding.path}: a watcher died while it did")
+        if self._rules.keep_best and not self._rules.dry_run:
+            for series in dict.fromkeys(group.series for group in self._tally.groups()):
+                link.sweep(series)
 
     def close(self) -> None:
         if self._hook is not None:

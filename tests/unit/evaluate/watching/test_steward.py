@@ -401,6 +401,16 @@ def test_one_that_a_link_leads_to_stays(stage: Stage) -> None:
     assert any("a link leads to it" in text for text in stage.said)
 
 
+def test_a_link_whose_watcher_died_before_it_had_its_name_keeps_nothing(stage: Stage) -> None:
+    rules = Rules(**{**vars(DELETING), "keep_best": 1})
+    stage.train(stage.watch(rules), {1: 0.1})
+    (stage.out / ".best.0a1b2c3d").symlink_to("step=1.pt")
+    (stage.out / ".best.mine").symlink_to("step=3.pt")
+    stage.train(stage.watch(rules), {2: 0.9, 3: 0.8})
+    assert stage.left() == ["best", "step=2.pt", "step=3.pt"]
+    assert [path.name for path in stage.out.glob(".best.*")] == [".best.mine"]
+
+
 def test_a_directory_goes_as_a_whole_and_what_it_links_to_stays(stage: Stage, tmp_path: Path) -> None:
     precious = tmp_path / "precious.txt"
     precious.write_text("data")
