@@ -10,8 +10,14 @@ done
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "Chromium is installed, to test the board in."
     export DEBIAN_FRONTEND=noninteractive
-    { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1
-    command -v chromium >/dev/null && exit 0
+    log=$(mktemp)
+    for try in 1 2 3 4 5 6; do # somebody else may be installing something
+        { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >"$log" 2>&1
+        command -v chromium >/dev/null && rm -f "$log" && exit 0
+        [ "$try" = 6 ] || sleep 10
+    done
+    tail -n 3 "$log" >&2
+    rm -f "$log"
 fi
 echo "The board is tested in a real browser, and there is no Chromium here." >&2
 echo "Install it (as root: apt-get install chromium), or leave these tests away: PADDOCK_NO_BROWSER=1 make test" >&2
