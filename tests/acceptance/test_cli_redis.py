@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from paddock.catalog.catalog import Catalog
 from paddock.queue.lifecycle import Place, Token
 from paddock.queue.redis import connection
 from paddock.queue.redis.queue import RedisQueue
@@ -208,3 +209,59 @@ def test_code_that_waits_in_redis_is_no_garbage(program: Any, home: Home, server
     server.start()
     assert program("cancel", "-Q", url, entry.id).code == 0
     assert program("gc", "--json").json["code_objects"] > 0
+
+
+def test_ls_shows_what_waits_in_redis_and_skip_existing_sees_it(program: Any, home: Home, server: RedisServer) -> None:
+    url = f"{server.url}?queue=q"
+    first = _submit(program, url, "--name", "one", "--config", "lr=0.1", "--", "exit 3")
+    found = program("ls", "--json").json["runs"]
+    assert [(run["id"], run["name"], run["state"], run["config"]) for run in found] == [
+        (first, "one", "queued", {"lr": 0.1})
+    ]
+    again = program("submit", "-Q", url, "--no-snapshot", "--skip-existing", "--config", "lr=0.1", "--", "exit 3")
+    assert again.code == 0 and "1 task left out" in again.err
+    assert program("show", "one", "--json").json["run"]["state"] == "queued"
+    assert program("pause", "-Q", url, first).code == 0
+    assert _listed(program) == {first: "paused"}
+    assert program("resume", "-Q", url, first).code == 0
+    _run(program, url)
+    assert _listed(program) == {first: "failed"}
+    assert program("retry", "-Q", url, first).code == 0
+    assert _listed(program) == {first: "queued"}  # with its first attempt's record
+    second = _submit(program, url, "--", "true")
+    assert _listed(program) == {first: "queued", second: "queued"}
+    assert program("cancel", "-Q", url, second, "--yes").code == 0
+    assert second not in _listed(program)
+
+
+def _listed(program: Any) -> dict[str, str]:
+    return {run["id"]: run["state"] for run in program("ls", "--json").json["runs"]}
+
+
+def test_what_waits_in_a_redis_that_is_away_is_listed_as_it_was_last_seen(program: Any, server: RedisServer) -> None:
+    url = f"{server.url}?queue=q"
+    task = _submit(program, url, "--", "true")
+    assert _listed(program) == {task: "queued"}
+    server.stop()
+    found = program("ls")
+    assert found.code == 0 and task in found.out and "as it was last seen" in found.err
+
+
+def test_ls_asks_a_redis_where_nothing_has_changed_for_no_task(program: Any, home: Home, server: RedisServer) -> None:
+    url = f"{server.url}?queue=q"
+    _submit(program, url, "--grid", "n=1..50", "--", "true {n}")
+    with Catalog.open(home) as catalog:
+        catalog.refresh()
+        queue = RedisQueue(url)
+        before = queue.connection.info("commandstats")
+        assert len(catalog.runs()) == 50
+    with Catalog.open(home) as catalog:
+        catalog.refresh()
+        assert len(catalog.runs()) == 50
+    after = queue.connection.info("commandstats")
+    asked = ("cmdstat_hmget", "cmdstat_lrange", "cmdstat_hgetall", "cmdstat_hlen")
+    assert [_calls(after, name) - _calls(before, name) for name in asked] == [0, 0, 0, 1]
+
+
+def _calls(stats: Any, name: str) -> int:
+    return int(stats.get(name, {}).get("calls", 0))
