@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from paddock import wire
 from paddock.record import code
 from paddock.record.journal import Journal
 from paddock.record.layout import Home, RunDirectory
+from tests.redisserver import RedisServer
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 
@@ -210,3 +211,12 @@ def snapshot(home: Home, files: dict[str, bytes]) -> str:
 def keep_code(home: Home) -> Callable[[dict[str, bytes]], str]:
     home.prepare()
     return lambda files: snapshot(home, files)
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    made = RedisServer(tmp_path / "redis")
+    try:
+        yield made
+    finally:
+        made.stop()

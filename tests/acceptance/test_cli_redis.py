@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from paddock.catalog.catalog import Catalog
 from paddock.queue.lifecycle import Place, Token
 from paddock.queue.redis import connection
 from paddock.queue.redis.queue import RedisQueue
@@ -19,15 +19,6 @@ from paddock.record.layout import Home
 from tests.redisserver import RedisServer
 from tests.served import Server, served
 from tests.waiting import until
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    made = RedisServer(tmp_path / "redis")
-    try:
-        yield made
-    finally:
-        made.stop()
 
 
 def _submit(program: Any, queue: str, *words: str) -> str:
@@ -44,8 +35,8 @@ def _states(home: Home, queue: str) -> dict[str, str]:
     return {entry.id: entry.state for entry in tasks(queue, home=home)}
 
 
-def test_a_task_moves_to_redis_and_back_with_its_history(program: Any, home: Home, server: RedisServer) -> None:
-    url = f"{server.url}?queue=q"
+def test_a_task_moves_to_redis_and_back_with_its_history(program: Any, home: Home, redis_server: RedisServer) -> None:
+    url = f"{redis_server.url}?queue=q"
     failed = _submit(program, "here", "--name", "odd é", "--", "echo once; exit 3")
     _run(program, "here")
     parent = _submit(program, "here", "--priority", "7", "--", "echo parent")
@@ -74,16 +65,16 @@ def test_a_task_moves_to_redis_and_back_with_its_history(program: Any, home: Hom
     assert (home.run(failed).path / "output" / "2.log").read_text() == "once\n"
 
 
-def test_what_redis_cannot_have_stays_where_it_is(program: Any, home: Home, server: RedisServer) -> None:
+def test_what_redis_cannot_have_stays_where_it_is(program: Any, home: Home, redis_server: RedisServer) -> None:
     ranks = _submit(program, "here", "--workers", "2", "--", "true")
-    refused = program("move", "-Q", "here", ranks, "--to", server.url)
+    refused = program("move", "-Q", "here", ranks, "--to", redis_server.url)
     assert refused.code == 9 and "2 ranks" in refused.err
     assert _states(home, "here") == {ranks: "queued"}
 
 
-def test_who_dies_while_moving_leaves_the_task_held(program: Any, home: Home, server: RedisServer) -> None:
+def test_who_dies_while_moving_leaves_the_task_held(program: Any, home: Home, redis_server: RedisServer) -> None:
     """It runs in neither queue until a person says so."""
-    url = f"{server.url}?queue=q"
+    url = f"{redis_server.url}?queue=q"
     task = _submit(program, url, "--", "echo out")
     queue = RedisQueue(url)
     assert queue.move(Place("queued", task), Place("paused", task, 0, Token("move-nowhere-1-abc", 1)))
@@ -104,9 +95,9 @@ def test_who_dies_while_moving_leaves_the_task_held(program: Any, home: Home, se
 
 
 def test_clean_removes_what_is_over_and_keeps_what_others_wait_for(
-    program: Any, home: Home, server: RedisServer
+    program: Any, home: Home, redis_server: RedisServer
 ) -> None:
-    url = f"{server.url}?queue=q"
+    url = f"{redis_server.url}?queue=q"
     old, wanted = _submit(program, url, "--", "true"), _submit(program, url, "--", "true")
     _run(program, url)
     child = _submit(program, url, "--after", wanted, "--chk", "false", "--", "true")
@@ -120,8 +111,8 @@ def test_clean_removes_what_is_over_and_keeps_what_others_wait_for(
     assert program("clean", "-Q", url, child).code == 9
 
 
-def test_clean_forgets_dead_workers(program: Any, server: RedisServer) -> None:
-    url = f"{server.url}?queue=q"
+def test_clean_forgets_dead_workers(program: Any, redis_server: RedisServer) -> None:
+    url = f"{redis_server.url}?queue=q"
     worker = program.start("worker", url)
     until(lambda: RedisQueue(url).crew(), 60)
     worker.kill()
@@ -132,11 +123,11 @@ def test_clean_forgets_dead_workers(program: Any, server: RedisServer) -> None:
 
 
 def test_status_lists_the_queues_that_the_home_knows_and_who_is_away(
-    program: Any, home: Home, server: RedisServer, tmp_path: Path
+    program: Any, home: Home, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     other = RedisServer(tmp_path / "other")
     try:
-        here, gone = f"{server.url}?queue=q", f"{other.url}?queue=gone"
+        here, gone = f"{redis_server.url}?queue=q", f"{other.url}?queue=gone"
         near, far = _submit(program, "near", "--", "true"), _submit(program, here, "--", "true")
         _submit(program, gone, "--", "true")
     finally:
@@ -153,8 +144,8 @@ def test_status_lists_the_queues_that_the_home_knows_and_who_is_away(
     assert f"add -Q '{here}'" in program("cancel", "-Q", "near", far).err
     top = until(lambda: _top(program, far), 60)
     assert {one["path"] for one in top["queues"] if one["away"]} == {gone}
-    usual = program("status", "--json", env={"PADDOCK_QUEUE": f"{server.url}?queue=usual"}).json["queues"]
-    assert f"{server.url}?queue=usual" in {one["queue"] for one in usual}  # also one that settings name
+    usual = program("status", "--json", env={"PADDOCK_QUEUE": f"{redis_server.url}?queue=usual"}).json["queues"]
+    assert f"{redis_server.url}?queue=usual" in {one["queue"] for one in usual}  # also one that settings name
 
 
 def _top(program: Any, task: str) -> Any:
@@ -164,12 +155,12 @@ def _top(program: Any, task: str) -> Any:
 
 
 def test_the_board_shows_queues_in_redis_and_gives_orders_there(
-    program: Any, home: Home, server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: Any, home: Home, redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a wait for one that takes calls and never answers."""
     monkeypatch.setattr(connection, "TIMEOUT_SECONDS", 3600.0)  # who waited for it would wait for ever
     other = RedisServer(tmp_path / "other")
-    here, gone = f"{server.url}?queue=q", f"{other.url}?queue=gone"
+    here, gone = f"{redis_server.url}?queue=q", f"{other.url}?queue=gone"
     task, _ = _submit(program, here, "--", "true"), _submit(program, gone, "--", "true")
     other.process.send_signal(signal.SIGSTOP)
     try:
@@ -191,9 +182,9 @@ def _counted(board: Server) -> Any:
     return found if not found["q"]["away"] else None
 
 
-def test_code_that_waits_in_redis_is_no_garbage(program: Any, home: Home, server: RedisServer) -> None:
+def test_code_that_waits_in_redis_is_no_garbage(program: Any, home: Home, redis_server: RedisServer) -> None:
     (program.cwd / "train.py").write_text("print('out')\n")
-    url = f"{server.url}?queue=q"
+    url = f"{redis_server.url}?queue=q"
     sent = program("submit", "-q", "-Q", url, "--", "python3 train.py")
     assert sent.code == 0, sent.err
     (entry,) = tasks(url, home=home)
@@ -202,9 +193,67 @@ def test_code_that_waits_in_redis_is_no_garbage(program: Any, home: Home, server
     for path in home.code.rglob("*"):
         os.utime(path, (old, old))
     assert program("gc", "--json").json["code_objects"] == 0
-    server.stop()
+    redis_server.stop()
     found = program("gc", "--json").json
     assert found["code_objects"] == 0 and "may be in use" in " ".join(found["notes"])
-    server.start()
+    redis_server.start()
     assert program("cancel", "-Q", url, entry.id).code == 0
     assert program("gc", "--json").json["code_objects"] > 0
+
+
+def test_ls_shows_what_waits_in_redis_and_skip_existing_sees_it(
+    program: Any, home: Home, redis_server: RedisServer
+) -> None:
+    url = f"{redis_server.url}?queue=q"
+    first = _submit(program, url, "--name", "one", "--config", "lr=0.1", "--", "exit 3")
+    found = program("ls", "--json").json["runs"]
+    assert [(run["id"], run["name"], run["state"], run["config"]) for run in found] == [
+        (first, "one", "queued", {"lr": 0.1})
+    ]
+    again = program("submit", "-Q", url, "--no-snapshot", "--skip-existing", "--config", "lr=0.1", "--", "exit 3")
+    assert again.code == 0 and "1 task left out" in again.err
+    assert program("show", "one", "--json").json["run"]["state"] == "queued"
+    assert program("pause", "-Q", url, first).code == 0
+    assert _listed(program) == {first: "paused"}
+    assert program("resume", "-Q", url, first).code == 0
+    _run(program, url)
+    assert _listed(program) == {first: "failed"}
+    assert program("retry", "-Q", url, first).code == 0
+    assert _listed(program) == {first: "queued"}  # with its first attempt's record
+    second = _submit(program, url, "--", "true")
+    assert _listed(program) == {first: "queued", second: "queued"}
+    assert program("cancel", "-Q", url, second, "--yes").code == 0
+    assert second not in _listed(program)
+
+
+def _listed(program: Any) -> dict[str, str]:
+    return {run["id"]: run["state"] for run in program("ls", "--json").json["runs"]}
+
+
+def test_what_waits_in_a_redis_that_is_away_is_listed_as_last_seen(program: Any, redis_server: RedisServer) -> None:
+    url = f"{redis_server.url}?queue=q"
+    task = _submit(program, url, "--", "true")
+    assert _listed(program) == {task: "queued"}
+    redis_server.stop()
+    found = program("ls")
+    assert found.code == 0 and task in found.out and "as it was last seen" in found.err
+
+
+def test_ls_asks_for_no_task_where_nothing_has_changed(program: Any, home: Home, redis_server: RedisServer) -> None:
+    url = f"{redis_server.url}?queue=q"
+    _submit(program, url, "--grid", "n=1..50", "--", "true {n}")
+    with Catalog.open(home) as catalog:
+        catalog.refresh()
+        queue = RedisQueue(url)
+        before = queue.connection.info("commandstats")
+        assert len(catalog.runs()) == 50
+    with Catalog.open(home) as catalog:
+        catalog.refresh()
+        assert len(catalog.runs()) == 50
+    after = queue.connection.info("commandstats")
+    asked = ("cmdstat_hmget", "cmdstat_lrange", "cmdstat_hgetall", "cmdstat_hlen")
+    assert [_calls(after, name) - _calls(before, name) for name in asked] == [0, 0, 0, 1]
+
+
+def _calls(stats: Any, name: str) -> int:
+    return int(stats.get(name, {}).get("calls", 0))

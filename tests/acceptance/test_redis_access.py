@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,6 @@ import pytest
 import redis
 
 from tests.redisserver import RedisServer, certificate, free_port, tls
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    made = RedisServer(tmp_path / "redis")
-    try:
-        yield made
-    finally:
-        made.stop()
 
 
 def _works(program: Any, url: str, **env: str) -> None:
@@ -47,12 +37,12 @@ def _refused(program: Any, url: str, code: int, *words: str, **env: str) -> str:
     return str(error["message"])
 
 
-def test_a_socket_of_this_machine(program: Any, server: RedisServer) -> None:
-    _works(program, f"unix://{server.socket}?db=2&queue=q")
-    assert redis.Redis(port=server.port, db=2).exists("paddock:q:here")
+def test_a_socket_of_this_machine(program: Any, redis_server: RedisServer) -> None:
+    _works(program, f"unix://{redis_server.socket}?db=2&queue=q")
+    assert redis.Redis(port=redis_server.port, db=2).exists("paddock:q:here")
 
 
-@pytest.mark.parametrize("builtin", [False, True], ids=["before valkey", "redis-server"])
+@pytest.mark.parametrize("builtin", [False, True], ids=["before valkey", "redis-redis_server"])
 def test_tls(program: Any, tmp_path: Path, builtin: bool) -> None:
     """With the server's certificate; without it nothing is said to it, its password least of all."""
     found, key = certificate(tmp_path)
@@ -103,18 +93,18 @@ def test_passwords_and_users(program: Any, tmp_path: Path) -> None:
         server.stop()
 
 
-def test_no_redis_there(program: Any, server: RedisServer) -> None:
+def test_no_redis_there(program: Any, redis_server: RedisServer) -> None:
     _refused(program, f"redis://127.0.0.1:{free_port()}/0", 12, "There is no Redis", "Is it running")
-    _refused(program, f"unix://{server.directory}/none", 12, "There is no Redis")
-    _refused(program, f"redis://127.0.0.1:{server.port}/99", 9, "99", "database")
-    _refused(program, f"redis://127.0.0.1:{server.port}/x", 2, "database")
+    _refused(program, f"unix://{redis_server.directory}/none", 12, "There is no Redis")
+    _refused(program, f"redis://127.0.0.1:{redis_server.port}/99", 9, "99", "database")
+    _refused(program, f"redis://127.0.0.1:{redis_server.port}/x", 2, "database")
     _refused(program, "redis://nowhere.invalid/0", 12, "nowhere.invalid")
     with socket.create_server(("127.0.0.1", 0)) as other:  # it takes the call, and never says a word
         _refused(program, f"redis://127.0.0.1:{other.getsockname()[1]}/0", 12, "Timeout")
 
 
-def test_a_replica_takes_no_tasks_and_says_so(program: Any, server: RedisServer, tmp_path: Path) -> None:
-    options = ["--replicaof", f"127.0.0.1 {server.port}"]
+def test_a_replica_takes_no_tasks_and_says_so(program: Any, redis_server: RedisServer, tmp_path: Path) -> None:
+    options = ["--replicaof", f"127.0.0.1 {redis_server.port}"]
     replica = RedisServer(tmp_path / "replica", options=options)
     try:
         _refused(program, replica.url, 9, "replica", "primary")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
 from rq import Queue as RqQueue
 from rq.serializers import JSONSerializer
 
@@ -18,22 +15,13 @@ from tests.redisserver import RedisServer
 from tests.waiting import until
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    made = RedisServer(tmp_path / "redis")
-    try:
-        yield made
-    finally:
-        made.stop()
-
-
-def test_checkpoints_are_evaluated_by_jobs_of_rq(program: Any, server: RedisServer) -> None:
+def test_checkpoints_are_evaluated_by_jobs_of_rq(program: Any, redis_server: RedisServer) -> None:
     out = prepare(program)
     script = "import paddock\npaddock.init(name='t', config={'out': 'out'}).log({'loss': 1})\n"
     (program.cwd / "train.py").write_text(script)
     assert program("run", "train.py").code == 0
-    words = ("--evaluator", "metrics.py:acc", "--redis_host", "127.0.0.1", "--redis_port", str(server.port))
-    queue = RedisQueue(f"{server.url}?queue=evaluation")
+    words = ("--evaluator", "metrics.py:acc", "--redis_host", "127.0.0.1", "--redis_port", str(redis_server.port))
+    queue = RedisQueue(f"{redis_server.url}?queue=evaluation")
     with watching(program, "out", *words, "--num_eval_workers", "1"):
         for step in (100, 300, 200):
             save(out / f"step={step}.pt", step // 100)
@@ -45,16 +33,16 @@ def test_checkpoints_are_evaluated_by_jobs_of_rq(program: Any, server: RedisServ
 
 
 def test_shutdown_takes_back_what_it_queued_and_stops_its_workers_and_nobody_elses(
-    program: Any, server: RedisServer
+    program: Any, redis_server: RedisServer
 ) -> None:
     """A worker of the watch, for two at once, and one of somebody else are on the queue; rq's own tools show it all."""
     out = prepare(program)
-    url = f"{server.url}?queue=evaluation"
+    url = f"{redis_server.url}?queue=evaluation"
     queue = RedisQueue(url)
     stranger = program("submit", "-q", "--no-snapshot", "-Q", url, "--gpus", "9", "--", "true").out.strip()
     job = RqQueue("evaluation", connection=queue.connection, serializer=JSONSerializer).enqueue("os.getpid")
     other = program.start("worker", url, env={"PADDOCK_HOME": str(program.cwd / "elsewhere")})
-    words = ("--evaluator", "metrics.py:slow", "--redis_host", "127.0.0.1", "--redis_port", str(server.port))
+    words = ("--evaluator", "metrics.py:slow", "--redis_host", "127.0.0.1", "--redis_port", str(redis_server.port))
     watch = program.start("watch", "out", *words, "--num_eval_workers", "2", "--polling-interval", "0.2")
     try:
         until(lambda: len(queue.crew()) == 2, 60)
@@ -62,7 +50,10 @@ def test_shutdown_takes_back_what_it_queued_and_stops_its_workers_and_nobody_els
             save(out / f"step={step}.pt")
         until(lambda: _count(queue, "active") == 3 and _count(queue, "queued") == 3, 90)
         shown = subprocess.run(
-            [sys.executable, "-m", "rq.cli", "info", "--url", server.url], capture_output=True, text=True, timeout=60
+            [sys.executable, "-m", "rq.cli", "info", "--url", redis_server.url],
+            capture_output=True,
+            text=True,
+            timeout=60,
         ).stdout
         assert "3 executing" in shown and "2 workers, 1 queues" in shown, shown
         found = program("shutdown", "--yes", "--force", "--json")

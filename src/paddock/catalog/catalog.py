@@ -33,6 +33,7 @@ from paddock.catalog import (
     writer,
 )
 from paddock.catalog.collector import without_collector
+from paddock.catalog.distant import Distant
 from paddock.catalog.recent import Step
 from paddock.catalog.refresh import Refreshed
 from paddock.catalog.series import Batch
@@ -83,6 +84,7 @@ class Catalog:
         self._store = store
         self._lost_seconds = lost_seconds
         self._lock = RLock()
+        self._distant = Distant(home)
         self.unreadable: tuple[str, ...] = ()  # ids of runs that the last refresh was not allowed to read
 
     @classmethod
@@ -104,12 +106,17 @@ class Catalog:
         """The index's file; None when it is in memory."""
         return self._store.path
 
+    @property
+    def away(self) -> Mapping[str, str]:
+        """Queues that did not answer when they were last asked, and why: of them it is told what they said before."""
+        return self._distant.away
+
     @_sturdy
     def refresh(self) -> Refreshed:
         """Read what is new in the runs and the queues."""
         now = self._now()
         # The queues first: a task that starts between the two is then seen twice, not missed.
-        moved = tasks.refresh(self._store.db, self.home, now.wall)
+        moved = tasks.refresh(self._store.db, self.home, now.wall) | self._distant.refresh(self._store.db)
         found = refresh.refresh(self._store.db, self.home, now)
         self.unreadable = found.unreadable
         return found._replace(tasks=moved)

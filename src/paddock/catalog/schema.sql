@@ -119,3 +119,9 @@ CREATE TABLE queues (
     mtime INTEGER NOT NULL,     -- of the directory in ns when it was listed; -1 when it was too young to be trusted
     PRIMARY KEY (queue, state)
 ) WITHOUT ROWID;
+
+-- Queues in Redis: their tasks that wait or failed are in `tasks`, under the queue's URL, and with the number of attempts as inode.
+CREATE TABLE distant (
+    queue TEXT PRIMARY KEY,
+    mark TEXT NOT NULL          -- what the queue said when it was read; the same while nothing has changed
+) WITHOUT ROWID;

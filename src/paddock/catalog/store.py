@@ -11,7 +11,7 @@ from pathlib import Path
 
 from paddock.catalog.abandoned import note_use
 
-VERSION = 11
+VERSION = 12
 BUSY_SECONDS = 30.0
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text()
 _PRAGMAS = (

@@ -24,7 +24,7 @@ from paddock.queue.lifecycle import Place
 from paddock.queue.task import TaskFile
 from paddock.record.layout import Home
 
-_SHOWN = {lifecycle.QUEUED: QUEUED, lifecycle.CHECKING: QUEUED, lifecycle.PAUSED: PAUSED, lifecycle.FAILED: FAILED}
+SHOWN = {lifecycle.QUEUED: QUEUED, lifecycle.CHECKING: QUEUED, lifecycle.PAUSED: PAUSED, lifecycle.FAILED: FAILED}
 _TRUSTED_AGE = 2_000_000_000  # ns: a directory changed later than that may change again without a new mtime
 
 
@@ -40,11 +40,11 @@ def refresh(db: sqlite3.Connection, home: Home, now: float) -> bool:
     """Read what is new in the queues; whether anything may be. Outside of a transaction."""
     here = {queue.name: queue for queue in queues(home)}
     known = {(name, state): mtime for name, state, mtime in db.execute("SELECT queue, state, mtime FROM queues")}
-    gone = {name for name, _ in known} - set(here)
+    gone = {name for name, _ in known} - set(here)  # never one in Redis: those are not in this table
     changed = [
         (queue, state, mtime)
         for queue in here.values()
-        for state in _SHOWN
+        for state in SHOWN
         if (mtime := _mtime(queue, state)) != known.get((queue.name, state), 0)
     ]
     if not changed and not gone:
@@ -70,7 +70,7 @@ def waiting(db: sqlite3.Connection) -> dict[str, Waiting]:
     """By the id of the run."""
     rows = db.execute("SELECT state, queue, card FROM tasks WHERE card IS NOT NULL").fetchall()
     return {
-        row.id: Waiting(_SHOWN[state], queue, row)
+        row.id: Waiting(SHOWN[state], queue, row)
         for (state, queue, _), row in zip(rows, card.unpack([found[2] for found in rows]), strict=True)
     }
 
@@ -109,15 +109,18 @@ def _take_in(db: sqlite3.Connection, queue: DirectoryQueue, state: str) -> bool:
 
 def _row(queue: DirectoryQueue, place: Place) -> RunRow | None:
     try:
-        file = queue.read(place)
+        return row_of(queue.read(place), place, queue.name)
     except (Damaged, OSError):  # `paddock status` says what is wrong with it
         return None
+
+
+def row_of(file: TaskFile, place: Place, queue: str) -> RunRow:
     facts = wire.plain(facts_of(file.task)).value  # a command may hold bytes that are no text
     row = card.build(place.id, "", facts, Registers(), {}, None, [], file.task.submitted, True)
     return msgspec.structs.replace(
         row,
-        state=_SHOWN[place.state],
-        queue=queue.name,
+        state=SHOWN[place.state],
+        queue=queue,
         attempts=len(file.attempts),
         reason=_last_words(file) if place.state == lifecycle.FAILED else "",
     )

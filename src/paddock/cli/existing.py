@@ -54,11 +54,11 @@ def _as_submitted(home: Home, runs: Sequence[RunRow]) -> list[Likeness]:
 
 def _facts_in_queue(home: Home, queue: str, ids: set[str]) -> list[dict[str, Any]]:
     """Of tasks that nobody has begun yet."""
-    from paddock.queue.directory import DirectoryQueue
     from paddock.queue.entry.facts import facts_of
+    from paddock.queue.finding import find_queue
     from paddock.queue.show.view import snapshot
 
-    entries = snapshot(DirectoryQueue(home.queues / queue)).entries
+    entries = snapshot(find_queue(queue, home)).entries
     return [facts_of(entry.file.task) for entry in entries if entry.id in ids and entry.file is not None]
 
 

@@ -71,7 +71,7 @@ def ls(
     tree = parse(" ".join(query), now)
     with session.catalog() as catalog:
         every = catalog.runs()
-        hidden = catalog.unreadable
+        hidden, away = catalog.unreadable, dict(catalog.away)
     keys = [key for item in sort for key in item.split(",") if key]
     check_keys([key.lstrip("+-") for key in keys], every)
     asked = [name.strip() for name in columns.split(",") if name.strip()] if columns else []
@@ -83,6 +83,8 @@ def ls(
     _print(session, shown, Counted(len(found), len(every), hidden), asked, now)
     if hidden:
         session.out.note(private(hidden, session.home))
+    for queue, why in away.items():
+        session.out.note(f"What waits in {queue} is told as it was last seen: {why}")
 
 
 @dataclass(frozen=True)

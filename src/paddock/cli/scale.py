@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from paddock.queue import engine as engines
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.entry.submission import parse_bytes
 from paddock.queue.finding import find_queue
+from paddock.queue.protocol import Queue
 from paddock.queue.task import Task
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ def scale(
     home.prepare()
     found = find_queue(queue or settings.load().queue, home)
     found.prepare()
+    if not isinstance(found, DirectoryQueue):
+        _hand_on(session, where, found, needs["told"])
     if isinstance(found, DirectoryQueue) and engines.read(found.path) is not None:
         raise UsageError(f"The tasks of {found.path} get a job each already.", hint="Name a queue without an engine.")
     told = {**_pairs(needs.pop("told"), "--engine"), **({"time": limit} if (limit := needs.pop("limit")) else {})}
@@ -98,6 +102,21 @@ def scale(
             time.sleep(every)
     except KeyboardInterrupt:  # whenever it comes, also in the middle of a look
         session.out.note("The jobs are left alone: each leaves when nothing is left to do; --down ends them.")
+
+
+def _hand_on(session: Session, where: engines.Engine, queue: Queue, told: Sequence[str]) -> None:
+    """A Redis's password reaches Slurm's jobs with the environment, and pods by a Secret that somebody has made."""
+    from paddock.queue.redis.queue import RedisQueue
+
+    assert isinstance(queue, RedisQueue)
+    queue.hand_on()
+    knows = queue.where.password or settings.load().redis_password
+    has_secrets = any(name == "secrets" for name, _ in where.options) or any(one.startswith("secrets=") for one in told)
+    if where.scheme == "k8s" and knows and not has_secrets:
+        session.out.note(
+            "The pods do not know the password of the queue: put it into a Secret, and say "
+            "--engine secrets=PADDOCK_REDIS_PASSWORD=SECRET/KEY."
+        )
 
 
 def _note(session: Session, text: str) -> None:

@@ -115,8 +115,8 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     refuse_urls(options.rules, roots)
     home.prepare()
     queue = find_queue(_queue_named(given), home)
-    if isinstance(queue, RedisQueue) and queue.where.password:
-        os.environ.setdefault("PADDOCK_REDIS_PASSWORD", queue.where.password)  # for the workers; the address has none
+    if isinstance(queue, RedisQueue):
+        queue.hand_on()
     queue.prepare()
     workers = 0 if given["no_worker"] else given["num_eval_workers"]
     run = _run(session, given["run"])

@@ -14,8 +14,8 @@ from paddock.queue.redis.address import Address
 TIMEOUT_SECONDS = 5.0
 
 
-def connect(address: Address) -> Any:
-    """Nothing is said to the server yet."""
+def connect(address: Address, patience: float = TIMEOUT_SECONDS) -> Any:
+    """Nothing is said to the server yet. `patience`: seconds to wait for an answer."""
     redis = _library(address)
     from redis.backoff import NoBackoff
     from redis.retry import Retry
@@ -25,8 +25,8 @@ def connect(address: Address) -> Any:
         return redis.Redis.from_url(
             address.server,
             **({"password": password} if password else {}),
-            socket_timeout=TIMEOUT_SECONDS,
-            socket_connect_timeout=TIMEOUT_SECONDS,
+            socket_timeout=patience,
+            socket_connect_timeout=patience,
             client_name="paddock",
             # A connection that the server closed while nobody used it is made anew. What timed out is not said again:
             # it may have been heard.

@@ -38,6 +38,20 @@ def look(connection: Any, keys: Keys) -> Content:
     return _sorted(found, connection, keys)
 
 
+def mark(connection: Any, keys: Keys) -> str:
+    """The same for as long as no task has changed its place, whatever their number. What workers of RQ move changes the
+    length of something."""
+    with connection.pipeline(transaction=True) as pipeline:
+        pipeline.get(keys.own("changes"))
+        pipeline.hlen(keys.own("tasks"))
+        pipeline.llen(keys.waiting)
+        pipeline.llen(f"{keys.waiting}:intermediate")
+        for name in ("deferred", "wip", "failed", "finished"):
+            pipeline.zcard(keys.rq(name))
+        changes, *lengths = pipeline.execute()
+    return " ".join([(changes or b"0").decode(), *map(str, lengths)])
+
+
 def _sorted(found: Sequence[Any], connection: Any, keys: Keys) -> Content:
     here, known, held, paused, cancelled, checking, rests, waiting, between, aside, wip, failed, finished, now = found
     tasks = {key.decode(): [int(word) for word in value.split()] for key, value in known.items()}

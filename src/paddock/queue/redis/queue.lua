@@ -10,7 +10,11 @@ local rests, why = own .. 'rests', own .. 'why'
 
 local function job(id) return 'rq:job:' .. id end
 
-local function tell(text) redis.call('PUBLISH', own .. 'news', text) end
+-- Who listens hears of it, and who looks now and then sees by the number whether a look is worth it.
+local function tell(text)
+    redis.call('INCR', own .. 'changes')
+    redis.call('PUBLISH', own .. 'news', text)
+end
 
 local function seconds()
     local now = redis.call('TIME')
@@ -307,7 +311,10 @@ end
 
 function change.begun(id, claim)
     local _, holder = where(id)
-    if holder == claim then redis.call('SREM', checking, id) end
+    if holder == claim then
+        redis.call('SREM', checking, id)
+        redis.call('INCR', own .. 'changes')
+    end
     return 1
 end
 

@@ -7,6 +7,7 @@ queue are strangers: they are named and left alone.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,8 +22,8 @@ from paddock.queue.lease import Identity
 from paddock.queue.lifecycle import DONE, FAILED, PAUSED, QUEUED, STATES, Place, Verdict, settle
 from paddock.queue.redis import jobs
 from paddock.queue.redis.address import Address, parse
-from paddock.queue.redis.connection import changes, connect, sentences
-from paddock.queue.redis.content import Content, look
+from paddock.queue.redis.connection import TIMEOUT_SECONDS, changes, connect, sentences
+from paddock.queue.redis.content import Content, look, mark
 from paddock.queue.redis.crew import crew, forget
 from paddock.queue.redis.keys import WORKER, Keys
 from paddock.queue.task import Attempt, Dependency, Task, TaskFile, name_in, read, render_attempt
@@ -35,8 +36,9 @@ _AT_ONCE = 500  # tasks of one transaction
 class RedisQueue:
     abilities = ABILITIES
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, patience: float = TIMEOUT_SECONDS) -> None:
         self.where: Address = parse(url)
+        self._patience = patience
         self.keys = Keys(self.where.queue)
         self._connection: Any = None
         self._script: Any = None
@@ -53,7 +55,7 @@ class RedisQueue:
     @property
     def connection(self) -> Any:
         if self._connection is None:
-            self._connection = connect(self.where)
+            self._connection = connect(self.where, self._patience)
             self._script = changes(self._connection)
         return self._connection
 
@@ -62,6 +64,11 @@ class RedisQueue:
         connection = self.connection
         words = (what, self.name, *arguments)
         return self._script(keys=[self.keys.waiting], args=words, client=pipeline or connection)
+
+    def hand_on(self) -> None:
+        """What this process starts may know the password too: an address never has it."""
+        if self.where.password:
+            os.environ.setdefault("PADDOCK_REDIS_PASSWORD", self.where.password)
 
     def exists(self) -> bool:
         """Whether there is such a queue on a server that answers."""
@@ -87,6 +94,25 @@ class RedisQueue:
         places = [place for place in found.places if place.state in wanted]
         strangers = [name for name in found.strangers if name.partition("/")[0] in wanted]
         return Listing(places, strangers, found.here)
+
+    def mark(self) -> str:
+        """The same for as long as no task has changed its place."""
+        with sentences(self.where):
+            return mark(self.connection, self.keys)
+
+    def texts(self, tasks: Sequence[str]) -> dict[str, bytes]:
+        """The files of many tasks, as `data` has them; without those that are none, or gone."""
+        found: dict[str, bytes] = {}
+        for first in range(0, len(tasks), _AT_ONCE):
+            some = tasks[first : first + _AT_ONCE]
+            with sentences(self.where), self.connection.pipeline(transaction=False) as pipeline:
+                for task in some:
+                    pipeline.hmget(self.keys.job(task), jobs.FIELD, "data")
+                answers = pipeline.execute()
+            for task, pair in zip(some, answers, strict=True):
+                with contextlib.suppress(Damaged):
+                    found[task] = jobs.text(tuple(pair), task)
+        return found
 
     def data(self, task: str) -> bytes:
         """The task's file; FileNotFoundError when there is no such job."""
