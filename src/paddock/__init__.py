@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from paddock.evaluate.checkpoints import checkpoints
     from paddock.evaluate.completeness.marker import checkpoint_done
     from paddock.evaluate.handle import watch
-    from paddock.track import media as data_types
-    from paddock.track import plot
     from paddock.track.active import (
         alert,
         define_metric,
@@ -45,10 +43,8 @@ if TYPE_CHECKING:
         use_artifact,
         use_model,
     )
-    from paddock.track.artifact import Artifact
     from paddock.track.asking import ask
-    from paddock.track.bar import tqdm
-    from paddock.track.media import Audio, Histogram, Html, Image, Molecule, Object3D, Plotly, Table, Video
+    from paddock.track.progress.bar import tqdm
     from paddock.track.run import Run
     from paddock.track.settable import Settable, Summary
     from paddock.track.shape import (
@@ -65,7 +61,11 @@ if TYPE_CHECKING:
         util,
     )
     from paddock.track.start import init
-    from paddock.track.store import Store
+    from paddock.track.things import media as data_types
+    from paddock.track.things import plot
+    from paddock.track.things.artifact import Artifact
+    from paddock.track.things.media import Audio, Histogram, Html, Image, Molecule, Object3D, Plotly, Table, Video
+    from paddock.track.things.store import Store
     from paddock.work.launch.submission import submit
 
     config: Settable
@@ -139,23 +139,23 @@ __all__ = [
 _HOMES = {
     "AlertLevel": "paddock.track.shape",
     "Api": "paddock.track.shape",
-    "Artifact": "paddock.track.artifact",
-    "Audio": "paddock.track.media",
+    "Artifact": "paddock.track.things.artifact",
+    "Audio": "paddock.track.things.media",
     "CommError": "paddock.errors",
     "Error": "paddock.errors",
-    "Histogram": "paddock.track.media",
-    "Html": "paddock.track.media",
-    "Image": "paddock.track.media",
-    "Molecule": "paddock.track.media",
-    "Object3D": "paddock.track.media",
+    "Histogram": "paddock.track.things.media",
+    "Html": "paddock.track.things.media",
+    "Image": "paddock.track.things.media",
+    "Molecule": "paddock.track.things.media",
+    "Object3D": "paddock.track.things.media",
     "PaddockError": "paddock.errors",
-    "Plotly": "paddock.track.media",
+    "Plotly": "paddock.track.things.media",
     "Run": "paddock.track.run",
     "Settings": "paddock.track.shape",
-    "Store": "paddock.track.store",
-    "Table": "paddock.track.media",
+    "Store": "paddock.track.things.store",
+    "Table": "paddock.track.things.media",
     "UsageError": "paddock.errors",
-    "Video": "paddock.track.media",
+    "Video": "paddock.track.things.media",
     "ask": "paddock.track.asking",
     "checkpoint_done": "paddock.evaluate.completeness.marker",
     "checkpoints": "paddock.evaluate.checkpoints",
@@ -174,9 +174,9 @@ _HOMES = {
     "watch": "paddock.evaluate.handle",
 }
 _MODULES = {  # public names that are modules
-    "data_types": "paddock.track.media",
+    "data_types": "paddock.track.things.media",
     "errors": "paddock.errors",
-    "plot": "paddock.track.plot",
+    "plot": "paddock.track.things.plot",
     "tqdm": "paddock.tqdm",
 }
 _OF_THE_RUN = ("config", "run", "summary")
@@ -204,6 +204,6 @@ def __dir__() -> list[str]:
 
 
 if "PADDOCK_RUN_LOGGING" in os.environ:  # a child of a run that keeps its log lines: it keeps its own, too
-    import paddock.track.joining
+    import paddock.track.lines.joining
 if "PADDOCK_RUN_OWNER" in os.environ and os.environ.get("PADDOCK_USAGE") == "true":  # and one whose usage is sampled
     import paddock.track.usage  # noqa: F401

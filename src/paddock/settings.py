@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from paddock.errors import UsageError
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     name: str
     default: Any
     kind: type
@@ -65,8 +65,7 @@ _BY_NAME = {setting.name: setting for setting in SETTINGS}
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     values: dict[str, Any]
     sources: dict[str, str]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from paddock.track.bar import as_module, tqdm, trange
+from paddock.track.progress.bar import as_module, tqdm, trange
 
 __all__ = ["tqdm", "trange"]
 

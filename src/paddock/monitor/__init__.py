@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paddock.monitor.installing import forward_exception, install
-    from paddock.track.progress import Progress
+    from paddock.track.progress.progress import Progress
     from paddock.track.usage import Usage
 
 _HOMES = {
-    "Progress": "paddock.track.progress",
+    "Progress": "paddock.track.progress.progress",
     "Usage": "paddock.track.usage",
     "forward_exception": "paddock.monitor.installing",
     "install": "paddock.monitor.installing",

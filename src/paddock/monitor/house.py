@@ -23,6 +23,7 @@ from paddock.monitor.view.encoded import Encoded
 from paddock.monitor.view.news import News
 from paddock.monitor.view.refresher import Refresher
 from paddock.monitor.view.roll import Change, Entry, Roll
+from paddock.monitor.watches import Standings
 from paddock.queue.protocol import Queue
 from paddock.record.layout import ID_PATTERN, Home, RunDirectory
 from paddock.settings import Settings
@@ -49,6 +50,7 @@ class House:
         self.instance = secrets.token_hex()  # this server since its start
         self.codes = Codes(token, self.instance)
         self.encoded = Encoded()
+        self.standings = Standings()
         self.describe: Callable[[], bytes] = lambda: b"{}"  # the OpenAPI document
         self.version = 0  # of all that is shown; another one after each change
         self.rolls: tuple[Roll, ...] = ()
@@ -112,9 +114,12 @@ class House:
         return None
 
     def _is_new(self, name: str) -> bool:
-        """It is on the disk and was not looked at yet: after a look that was dear there is none for a while, and who
-        has heard of the run elsewhere must not be told that it is not there."""
-        return bool(ID_PATTERN.fullmatch(name)) and any(home.run(name).facts.exists() for home in self.homes)
+        """It is on the disk, as a run or as a task that waits for its first attempt, and was not looked at yet: after
+        a look that was dear there is none for a while, and who has heard of it elsewhere must not be told that it is
+        not there."""
+        return bool(ID_PATTERN.fullmatch(name)) and any(
+            home.run(name).facts.exists() or any(home.queues.glob(f"*/*/{name}")) for home in self.homes
+        )
 
     def _fitting(self, name: str) -> Found:
         known = {entry.row.id: (roll, entry) for roll in reversed(self.rolls) for entry in roll.ordered}

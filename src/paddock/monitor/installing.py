@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddock.track import active, forward
+from paddock.track import active
+from paddock.track.lines import forward
 from paddock.track.run import Run
 from paddock.track.start import init
 

@@ -23,7 +23,7 @@ from paddock.record.journal import Columns, Journal
 from paddock.record.process import oom_kills
 from paddock.track import notice
 from paddock.track.keeper import Keeper
-from paddock.track.media import Media
+from paddock.track.things.media import Media
 from paddock.track.values import Sorted, as_step, sort
 
 encode = wire.encode

@@ -17,12 +17,12 @@ from paddock.record.redact import redact_config
 from paddock.settings import Settings
 from paddock.track import notice
 from paddock.track.ending import Ending, Hooks, by_exception, by_exit
-from paddock.track.media import Histogram, Image, Media, Table
-from paddock.track.output import Output
+from paddock.track.lines.output import Output
 from paddock.track.recorder import Recorder
 from paddock.track.settable import Settable, Summary
 from paddock.track.shape import Metric, WandbShape
 from paddock.track.stopping import StopSign
+from paddock.track.things.media import Histogram, Image, Media, Table
 from paddock.track.values import as_number, row_value, sort
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class Run(WandbShape, Recorder):
         self, glob_str: str | os.PathLike[str], base_path: str | os.PathLike[str] | None = None, policy: str = "live"
     ) -> list[str]:
         """Keep a copy of a file, of all files a pattern names, or of a directory, with the run."""
-        from paddock.track.saving import copy_into
+        from paddock.track.things.saving import copy_into
 
         kept: list[str] = []
         # A typing error in a file's name, or a full disk, must not end a long training.
@@ -270,7 +270,7 @@ class Run(WandbShape, Recorder):
 
     def log_artifact(self, artifact: Any, name: str | None = None, type: str | None = None, aliases: Any = None) -> Any:
         """Keep a versioned set of files: an Artifact, or a path."""
-        from paddock.track.artifact import Artifact, log_artifact
+        from paddock.track.things.artifact import Artifact, log_artifact
 
         with self._guarded(f"the artifact {getattr(artifact, 'name', artifact)!r}"):
             if not isinstance(artifact, Artifact):
@@ -282,7 +282,7 @@ class Run(WandbShape, Recorder):
 
     def use_artifact(self, artifact: Any, type: str | None = None) -> Any:
         """Find an artifact ("name", "name:v3" or "name:best") and note that this run depends on it."""
-        from paddock.track.artifact import use_artifact
+        from paddock.track.things.artifact import use_artifact
 
         return use_artifact(self._home, artifact, self._append)
 

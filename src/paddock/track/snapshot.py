@@ -12,9 +12,9 @@ from paddock.record.layout import Home
 from paddock.record.worktree.pace import Pace
 from paddock.record.worktree.snapshot import snapshot
 from paddock.settings import Settings
-from paddock.track import started
 from paddock.track.capture import environment, host, launch
 from paddock.track.capture.config import hydra_overrides
+from paddock.track.script import started
 
 if TYPE_CHECKING:
     from paddock.track.run import Run

@@ -23,14 +23,15 @@ from paddock.record.redact import redact_config
 from paddock.record.scan import header, journal_files, last_step, records_of
 from paddock.settings import Settings
 from paddock.settings import load as load_settings
-from paddock.track import active, notice, started
+from paddock.track import active, notice
 from paddock.track.capture.config import to_config
 from paddock.track.capture.launch import rank_of
 from paddock.track.ending import Hooks
 from paddock.track.identity import ATTEMPT, RUN_HOME, RUN_ID, RUN_OWNER, Identity, decide, next_attempt
-from paddock.track.output import Output
+from paddock.track.lines.output import Output
 from paddock.track.private import starting
 from paddock.track.run import Run, read_facts
+from paddock.track.script import started
 from paddock.track.shape import given_by
 from paddock.track.ship.joining import brought_here, is_far, server_of
 from paddock.track.ship.joining import join as ship
@@ -331,7 +332,7 @@ def _capture_logging(run: Run, chosen: Settings) -> None:
     if not chosen.capture_logging or run.disabled:
         return
     from paddock.record.lines import level_number
-    from paddock.track import forward, logged
+    from paddock.track.lines import forward, logged
 
     logged.follow(run, level_number(chosen.log_level))
     if chosen.forward_exception:

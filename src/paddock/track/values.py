@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddock import wire
-from paddock.track.media import Media, as_media
+from paddock.track.things.media import Media, as_media
 
 MAX_DEPTH = 16
 MAX_NAMES = 1_000_000

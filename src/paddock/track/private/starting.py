@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from paddock.errors import PaddockError, UsageError
 from paddock.record.layout import Home, RunDirectory, find_home
@@ -36,7 +37,7 @@ def meet(chosen: Settings, identity: Identity, environ: Mapping[str, str] = os.e
         return chosen
     address = meeting.place(environ, identity.launch)
     values, sources = {**chosen.values, "server": address}, {**chosen.sources, "server": LAUNCH}
-    return replace(chosen, values=values, sources=sources)
+    return msgspec.structs.replace(chosen, values=values, sources=sources)
 
 
 def serve(home: Home, run: RunDirectory, identity: Identity, chosen: Settings) -> PrivateServer | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from paddock import files, wire
 from paddock.record.layout import Home
-from paddock.track.shelf import Shelf
+from paddock.track.things.shelf import Shelf
 
 
 def entries(home: Home, run_id: str) -> Iterator[tuple[str, bytes, str]]:

@@ -8,7 +8,7 @@ import os
 import socket
 
 from paddock.track.identity import RUN_ID, RUN_OWNER
-from paddock.track.logged import JOIN
+from paddock.track.lines.logged import JOIN
 
 FORWARD = "PADDOCK_FORWARD_EXCEPTION"
 
@@ -17,7 +17,7 @@ def join() -> None:
     owner, level = os.environ.get(RUN_OWNER), os.environ.get(JOIN, "")
     if not os.environ.get(RUN_ID) or not owner or owner == f"{socket.gethostname()}:{os.getpid()}":
         return
-    from paddock.track import forward, logged
+    from paddock.track.lines import forward, logged
 
     logged.install(int(level) if level.isdigit() else logging.INFO)
     if os.environ.get(FORWARD, "true").strip().lower() not in ("0", "false", "no", "off"):

@@ -12,7 +12,7 @@ import pytest
 
 import paddock
 from paddock.errors import UsageError
-from paddock.track.media import Audio, Html, Image, Media, Molecule, Object3D, Plotly, Table, Video
+from paddock.track.things.media import Audio, Html, Image, Media, Molecule, Object3D, Plotly, Table, Video
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from typing import IO, Any
 from paddock import files, wire
 from paddock.errors import NotFound, UsageError
 from paddock.record.layout import Home, RunDirectory
-from paddock.track.media import Media
-from paddock.track.saving import copy
-from paddock.track.shelf import Shelf
+from paddock.track.things.media import Media
+from paddock.track.things.saving import copy
+from paddock.track.things.shelf import Shelf
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 Append = Callable[[dict[str, Any]], None]

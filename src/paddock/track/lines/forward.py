@@ -13,10 +13,11 @@ from time import time
 from types import TracebackType
 from typing import Any
 
-from paddock.track import active, logged
+from paddock.track import active
 from paddock.track.ending import Ending
+from paddock.track.lines import logged
+from paddock.track.lines.wording import LONGEST_TRACE, clean
 from paddock.track.run import Run
-from paddock.track.wording import LONGEST_TRACE, clean
 
 LOGGER, CRITICAL = "paddock.exception", 50
 _installed = _fork_hook = False

@@ -16,11 +16,12 @@ from zlib import crc32
 
 from paddock import wire
 from paddock.record.journal import Journal
-from paddock.track import active, logrecord
+from paddock.track import active
 from paddock.track.ending import Ending
+from paddock.track.lines import logrecord
+from paddock.track.lines.wording import LONGEST_TEXT, LONGEST_TRACE, clean, cut, message
 from paddock.track.recorder import raised_by_handler
 from paddock.track.run import Run
-from paddock.track.wording import LONGEST_TEXT, LONGEST_TRACE, clean, cut, message
 
 encode, write_bytes = wire.encode, os.write
 JOIN = "PADDOCK_RUN_LOGGING"  # in the environment of children: they keep their lines, too, from this level on

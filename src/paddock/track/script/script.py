@@ -18,9 +18,10 @@ from types import ModuleType
 from typing import Any
 
 from paddock.errors import PaddockError, UsageError
-from paddock.track import active, override, started
+from paddock.track import active
 from paddock.track.ending import by_exception
 from paddock.track.run import Run
+from paddock.track.script import override, started
 from paddock.track.start import init
 
 
@@ -137,6 +138,6 @@ def main(arguments: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     # Not by `python -m` alone: this file's functions must be the ones in sys.modules, once.
-    from paddock.track.script import main as imported_main
+    from paddock.track.script.script import main as imported_main
 
     imported_main(sys.argv[1:])

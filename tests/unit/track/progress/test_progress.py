@@ -21,6 +21,7 @@ from paddock.catalog.catalog import Catalog
 from paddock.model import Progress as Bar
 from paddock.monitor.progress import Progress
 from paddock.record.layout import Home
+from tests.waiting import DEADLINE, until
 
 
 @pytest.fixture
@@ -80,8 +81,7 @@ def test_the_last_step_before_a_pause_is_written(bars) -> None:
     progress = Progress.new(10)
     for _ in range(7):
         progress.advance()
-    time.sleep(0.5)
-    assert bars(run)[0].done == 7
+    until(lambda: bars(run)[0].done == 7)
 
 
 def test_message_and_total_may_change(bars) -> None:
@@ -165,9 +165,7 @@ def test_a_killed_child_loses_at_most_its_last_tenth_of_a_second_and_counts_noth
         children = [context.Process(target=work) for _ in range(3)]
         for child in children:
             child.start()
-        deadline = time.monotonic() + 10
-        while bars(run)[0].done < 300 and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: bars(run)[0].done == 300, pause=0.05)
         for child in children:
             child.kill()
             child.join()
@@ -281,7 +279,7 @@ def test_a_fork_while_a_thread_counts_does_not_hang_the_child(bars) -> None:
     children = [context.Process(target=advance, args=(progress, 1000)) for _ in range(5)]
     for child in children:
         child.start()
-        child.join(20)
+        child.join(DEADLINE)
         assert child.exitcode == 0
     over.set()
     thread.join()

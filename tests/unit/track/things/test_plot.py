@@ -9,8 +9,8 @@ import pytest
 
 import paddock
 from paddock.errors import UsageError
-from paddock.track import plot
-from paddock.track.media import Table
+from paddock.track.things import plot
+from paddock.track.things.media import Table
 
 
 def test_a_chart_is_a_table_that_says_how_it_is_drawn(read: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paddock.errors import UsageError
-from paddock.track.override import apply
+from paddock.track.script.override import apply
 
 CONFIG = {
     "lr": 0.1,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paddock.errors import UsageError
-from paddock.track.media import Table
+from paddock.track.things.media import Table
 
 
 class Plot(Table):

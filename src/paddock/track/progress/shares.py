@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from paddock.track.ending import Ending
 
 if TYPE_CHECKING:
-    from paddock.track.progress import Progress
+    from paddock.track.progress.progress import Progress
     from paddock.track.run import Run
 
 _lock = threading.Lock()

@@ -18,7 +18,7 @@ import rich.table
 import paddock
 from paddock.model import LogLine
 from paddock.record import lines
-from paddock.track import forward, logged
+from paddock.track.lines import forward, logged
 
 
 def kept(run: Any) -> list[LogLine]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from paddock.track import logged, logrecord
+from paddock.track.lines import logged, logrecord
 
 OWN = logging.LogRecord.__init__
 NOT_AT_ONCE = ("created", "msecs", "relativeCreated")  # two records are not made in the same microsecond

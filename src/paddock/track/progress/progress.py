@@ -19,9 +19,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from paddock import wire
-from paddock.track import active, shares
+from paddock.track import active
+from paddock.track.lines.wording import shown
+from paddock.track.progress import shares
 from paddock.track.values import as_number
-from paddock.track.wording import shown
 
 if TYPE_CHECKING:
     from paddock.track.run import Run

@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from paddock.track.progress import Progress
+from paddock.track.progress.progress import Progress
 
 if TYPE_CHECKING:
     _Base = Any
@@ -111,7 +111,7 @@ def _base(variant: str) -> type[Any]:
     try:
         module = __import__(f"tqdm.{variant}", fromlist=["tqdm"])
     except ImportError:
-        from paddock.track.plainbar import PlainBar
+        from paddock.track.progress.plainbar import PlainBar
 
         return PlainBar
     found: type[Any] = module.tqdm

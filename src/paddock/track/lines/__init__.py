@@ -1,0 +1,1 @@
+"""What a process says: the `logging` module's lines, exceptions that nobody caught, and what was printed."""
