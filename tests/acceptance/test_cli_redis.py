@@ -80,8 +80,8 @@ def test_who_dies_while_moving_leaves_the_task_held(program: Any, home: Home, re
     assert queue.move(Place("queued", task), Place("paused", task, 0, Token("move-nowhere-1-abc", 1)))
     quick = {
         "PADDOCK_LEASE_BEAT_SECONDS": "1",
-        "PADDOCK_LEASE_FENCE_SECONDS": "2",
-        "PADDOCK_LEASE_RECLAIM_SECONDS": "3",
+        "PADDOCK_LEASE_FENCE_SECONDS": "4",
+        "PADDOCK_LEASE_RECLAIM_SECONDS": "6",
     }
     worker = program.start("worker", url, env=quick)
     try:
@@ -152,6 +152,24 @@ def _top(program: Any, task: str) -> Any:
     """Once an answer came in time: a busy machine is no reason to wait."""
     found = program("top", "--once", "--json").json
     return found if task in {one["id"] for one in found["tasks"]} else None
+
+
+def test_wait_waits_for_a_redis_that_is_away_for_a_while(program: Any, redis_server: RedisServer) -> None:
+    url = f"{redis_server.url}?queue=q"
+    task = _submit(program, url, "--", "true")
+    waiting = program.start("wait", "-Q", url, task)
+    short = program.start("wait", "-Q", url, "--timeout", "8s", task)
+    connection = RedisQueue(url).connection
+    until(
+        lambda: len(connection.client_list()) == 3 and _calls(connection.info("commandstats"), "cmdstat_time") > 15, 60
+    )
+    redis_server.stop()  # both have looked several times
+    assert short.wait(60) == 12 and "There is no Redis" in short.communicate()[1]
+    redis_server.start()
+    _run(program, url)
+    out, err = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0 and task in out
+    assert err.count("There is no Redis") == 1 and "It is waited for" in err
 
 
 def test_the_board_shows_queues_in_redis_and_gives_orders_there(

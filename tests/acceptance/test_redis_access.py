@@ -69,6 +69,9 @@ def test_tls(program: Any, tmp_path: Path, builtin: bool) -> None:
 
 def _try_tls(program: Any, port: int, found: Path) -> None:
     url = f"rediss://127.0.0.1:{port}/0?queue=q"
+    _refused(program, f"redis://127.0.0.1:{port}/0", 12, "There is no Redis", "rediss://")
+    _refused(program, f"{url}&ssl_ca_certs=/nowhere/ca.pem", 2, "/nowhere/ca.pem", "cannot be read")
+    _refused(program, f"{url.replace('127.0.0.1', 'localhost')}&ssl_ca_certs={found}", 12, "as its certificate does")
     _refused(program, url, 12, "certificate", "ssl_ca_certs", PADDOCK_REDIS_PASSWORD="secret")
     _works(program, f"{url}&ssl_ca_certs={found}", PADDOCK_REDIS_PASSWORD="secret")
 
@@ -94,13 +97,23 @@ def test_passwords_and_users(program: Any, tmp_path: Path) -> None:
 
 
 def test_no_redis_there(program: Any, redis_server: RedisServer) -> None:
-    _refused(program, f"redis://127.0.0.1:{free_port()}/0", 12, "There is no Redis", "Is it running")
+    _refused(
+        program, f"redis://127.0.0.1:{free_port()}/0", 12, "There is no Redis", "Is it running", "Nothing was submitted"
+    )
     _refused(program, f"unix://{redis_server.directory}/none", 12, "There is no Redis")
     _refused(program, f"redis://127.0.0.1:{redis_server.port}/99", 9, "99", "database")
     _refused(program, f"redis://127.0.0.1:{redis_server.port}/x", 2, "database")
     _refused(program, "redis://nowhere.invalid/0", 12, "nowhere.invalid")
+    _refused(program, f"redis:/127.0.0.1:{redis_server.port}/0", 2, "is no Redis")  # and no directory either
+    _refused(program, f"redis://127.0.0.1:{redis_server.port}/0?bogus=1", 2, "bogus")
     with socket.create_server(("127.0.0.1", 0)) as other:  # it takes the call, and never says a word
         _refused(program, f"redis://127.0.0.1:{other.getsockname()[1]}/0", 12, "Timeout")
+
+
+def test_what_is_no_list_is_not_taken_for_a_queue(program: Any, redis_server: RedisServer) -> None:
+    redis.Redis(port=redis_server.port).set("rq:queue:other", "mine")
+    said = _refused(program, f"{redis_server.url}?queue=other", 9, "WRONGTYPE", "Nothing was submitted")
+    assert "EVALSHA" not in said
 
 
 def test_a_replica_takes_no_tasks_and_says_so(program: Any, redis_server: RedisServer, tmp_path: Path) -> None:
@@ -121,7 +134,7 @@ def test_a_redis_without_memory_takes_no_tasks_and_says_so(program: Any, tmp_pat
         assert program("submit", "--no-snapshot", "-Q", url, "--", "true").code == 0
         admin = redis.Redis(port=server.port)
         admin.config_set("maxmemory", "1mb")
-        _refused(program, url, 9, "memory", "maxmemory")
+        _refused(program, url, 9, "memory", "maxmemory", "Nothing was submitted")
         assert program("status", "--json", "-Q", url).json["queues"][0]["counts"]["queued"] == 1
         admin.config_set("maxmemory", "0")
         assert program("worker", "--no-persist", url).code == 0

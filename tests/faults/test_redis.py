@@ -7,33 +7,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
+import psutil
 
-from paddock.record.layout import Home
-from tests.acceptance.conftest import new_program
 from tests.conformance.backend import RedisBackend
-
-
-@pytest.fixture
-def backend(home: Home, tmp_path: Path) -> Iterator[RedisBackend]:
-    made = RedisBackend(new_program(home.path, tmp_path), home)
-    try:
-        yield made
-    finally:
-        made.close()
+from tests.waiting import written
 
 
 def test_a_task_is_ended_when_redis_is_away_for_too_long_and_runs_again(backend: RedisBackend) -> None:
     """Before anybody else could take it: the fence is 6 s, the reclaim 10 s."""
     task = backend.submit("echo $$ >> pids; test $(wc -l < pids) -ge 2 || sleep 600")
-    pids = backend.program.cwd / "pids"
     backend.start_worker()
-    backend.until(pids.exists)
-    pid = pids.read_text().strip()
+    pid = backend.until(lambda: written(backend.program.cwd / "pids")).strip()
     at = time.monotonic()
     backend.server.stop()
     backend.until(lambda: not Path(f"/proc/{pid}").exists())
@@ -119,7 +106,6 @@ def test_a_task_that_kills_its_workers_is_given_up(backend: RedisBackend) -> Non
     for _ in range(5):
         worker = backend.start_worker()
         assert worker.wait(60) != 0
-        worker.communicate()
     backend.start_worker()
     assert backend.wait(task) == {task: "failed"}
     assert [attempt.outcome for attempt in backend.attempts(task)] == ["lost"] * 5
@@ -140,16 +126,54 @@ def test_a_plain_worker_of_rq_runs_tasks_with_output_and_record(backend: RedisBa
 
 
 def _rq(backend: RedisBackend) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "rq.cli", "worker", "--burst", "--url", backend.server.url),
-            *("--serializer", "rq.serializers.JSONSerializer", "conformance"),
-        ],
-        env=backend.program.environment,
-        capture_output=True,
-        timeout=60,
-    )
+    done = subprocess.run(_rq_words(backend), env=backend.program.environment, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def _rq_words(backend: RedisBackend) -> list[str]:
+    words = [sys.executable, "-m", "rq.cli", "worker", "--burst", "--url", backend.server.url]
+    return [*words, "--serializer", "rq.serializers.JSONSerializer", "conformance"]
+
+
+def test_what_a_killed_worker_of_rq_had_fails_and_can_be_tried_again(backend: RedisBackend) -> None:
+    """Without a worker of RQ that would see to it. That RQ's 90 seconds have gone by is said to Redis."""
+    task = backend.submit("touch begun; test -f go || sleep 600")
+    with subprocess.Popen(
+        _rq_words(backend),
+        env=backend.program.environment,
+        cwd=backend.program.cwd,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as plain:
+        backend.until((backend.program.cwd / "begun").exists)
+        (child,) = psutil.Process(plain.pid).children()
+        plain.kill()
+        child.kill()
+    connection = _queue(backend).connection
+    ((entry, _),) = connection.zrange("rq:wip:conformance", 0, -1, withscores=True)
+    backend.start_worker()
+    other = backend.submit("true")
+    assert backend.wait(other) == {other: "done"}
+    assert backend.state(task) == "active"  # nobody knows yet
+    connection.zadd("rq:wip:conformance", {entry: 1})
+    assert backend.wait(task) == {task: "failed"}
+    assert [attempt.outcome for attempt in backend.attempts(task)] == ["lost"]
+    (backend.program.cwd / "go").touch()
+    backend.order("retry", task)
+    assert backend.wait(task) == {task: "done"}
+    assert [attempt.outcome for attempt in backend.attempts(task)] == ["lost", "done"]
+
+
+def test_what_a_worker_of_rq_took_and_did_not_begin_goes_back(backend: RedisBackend) -> None:
+    """It died between its first two words to Redis; jobs of others are left where they are."""
+    task, connection = backend.submit("echo out"), _queue(backend).connection
+    waiting, between = "rq:queue:conformance", "rq:queue:conformance:intermediate"
+    connection.rpush(between, "another's")
+    assert connection.lmove(waiting, between, "LEFT", "RIGHT") == task.encode()
+    backend.start_worker()
+    assert backend.wait(task) == {task: "done"}
+    assert [attempt.outcome for attempt in backend.attempts(task)] == ["done"]
+    assert connection.lrange(between, 0, -1) == [b"another's"]
 
 
 def test_code_travels_to_a_worker_that_does_not_see_the_home(backend: RedisBackend, tmp_path: Path) -> None:

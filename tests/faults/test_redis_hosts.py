@@ -15,10 +15,12 @@ import pytest
 from paddock.record.layout import Home
 from tests.acceptance import bucket
 from tests.acceptance.conftest import Program, new_program
+from tests.acceptance.watched import QUICK as WATCH_QUICK
+from tests.acceptance.watched import evaluations, prepare, save
 from tests.conformance.backend import QUICK
 from tests.faults.harbour import Harbour
 from tests.redisserver import RedisServer
-from tests.waiting import until
+from tests.waiting import until, written
 
 ADDRESS = "10.231.0.1"
 TRAIN = """
@@ -123,10 +125,9 @@ def test_code_and_runs_travel_where_no_disk_is_shared(two: Two, tmp_path: Path, 
         held = (there.path / "code").exists() and any((there.path / "code").glob("*.json"))
         assert held is not store  # the server has the code, or the bucket
         two.work()
-        until(lambda: two.states()["done"] == 1, 90)
+        until(lambda: two.states()["done"] == 1)
         assert not (Home(two.one.home).run(task).path / "output").exists()  # nothing of it ran here
-        until(lambda: (there.run(task).path / "output" / "1.log").exists(), 60)
-        assert (there.run(task).path / "output" / "1.log").read_text().endswith("trained in work\n")
+        until(lambda: written(there.run(task).path / "output" / "1.log").endswith("trained in work\n"))
         shown = two.one("series", task, "loss", "--json", env={"PADDOCK_HOME": str(there.path)})
         assert shown.code == 0 and "0.5" in shown.out, (shown.out, shown.err)
 
@@ -157,13 +158,31 @@ def test_a_host_that_is_cut_off_ends_its_task_before_another_has_it(two: Two, tm
     script = "exec 9> lock; flock -n 9 || touch twice; echo $$ >> all; while true; do sleep 0.05; done"
     task = two.submit("--no-snapshot", "--cwd", str(log), "--", script)
     two.work()
-    until(lambda: (log / "all").exists(), 60)
+    until(lambda: written(log / "all"))
     drop = ["ip", "netns", "exec", two.namespaces[1], "iptables", "-A", "INPUT", "-j", "DROP"]
     if subprocess.run(drop, capture_output=True).returncode != 0:
         subprocess.run(["ip", "-n", two.namespaces[1], "link", "set", "pd0", "down"], check=True)
     two.workers.append(two.one.start("worker", "--grace", "2s", two.url))
-    until(lambda: len((log / "all").read_text().split()) == 2, 90)
+    until(lambda: len((log / "all").read_text().split()) == 2)
     assert not (log / "twice").exists()
     (running,) = json.loads(two.one("status", "--json", "-Q", two.url).out)["queues"][0]["running"]
     assert (running["id"], running["attempt"]) == (task, 2)
     two.one("cancel", "-Q", two.url, task)
+
+
+def test_an_evaluation_is_left_to_a_worker_that_sees_the_checkpoint(two: Two) -> None:
+    """Redis carries the task, and no checkpoints: who has no such disk does not fail it, and does not keep it."""
+    out = prepare(two.one)
+    two.work()
+    until(lambda: two.one("workers", "-Q", two.url).out.count(two.namespaces[1]), 60)
+    where = ("--redis_host", ADDRESS, "--redis_port", str(two.redis.port), "--eval_queue_name", "q", "--no-worker")
+    watch = two.one.start("watch", "out", "--evaluator", "metrics.py:acc", *where, *WATCH_QUICK)
+    two.workers.append(watch)
+    until(lambda: any(two.one.home.glob("watches/*/begun")), 60)
+    save(out / "step=7.pt", 3)
+    until(lambda: f"on {two.namespaces[1]}" in two.one("status", "-Q", two.url).out, 60)  # why it still waits
+    two.workers.append(two.one.start("worker", two.url))
+    until(lambda: two.states()["done"] == 1, 90)
+    assert two.states()["failed"] == 0
+    (found,) = evaluations(two.one)
+    assert (found["state"], found["step"], found["values"]) == ("done", 7, {"acc": pytest.approx(0.3)})

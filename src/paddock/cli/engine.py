@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from paddock.cli.command import Session
 from paddock.compare.text import many
-from paddock.errors import PaddockError
+from paddock.errors import PaddockError, Unreachable
 from paddock.queue import engine as engines
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.protocol import Queue
@@ -65,6 +65,13 @@ def trouble_of(found: Tended | None) -> list[str]:
     return [*([str(found.trouble)] if found.trouble is not None else []), *refused]
 
 
+def is_refused(found: Tended, tasks: Collection[str]) -> bool:
+    """The engine has answered, and does not want these: no look will change that. One that is away may come back."""
+    if found.trouble is not None:
+        return not isinstance(found.trouble, Unreachable)
+    return any(one.trouble for one in found.launched if one.task in tasks)
+
+
 def give_another_chance(queue: Queue, tasks: Sequence[str]) -> None:
     """A person wants them tried again, however many of their jobs ended in vain."""
     if isinstance(queue, DirectoryQueue) and engines.read(queue.path) is not None:
@@ -78,7 +85,9 @@ def jobs_of(found: Tended | None) -> dict[str, str] | None:
     if found is None:
         return None
     if found.trouble is not None:
-        return {}
+        from paddock.queue.show.status import OTHERS
+
+        return {OTHERS: found.trouble.message}  # whether they have jobs, nobody knows now
     told = {one.task: f"job {one.job} submitted" if one.job else one.trouble for one in found.launched}
     for task, jobs in found.jobs.items():
         last = max(jobs, key=lambda job: job.state.may_run, default=None)

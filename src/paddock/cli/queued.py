@@ -13,7 +13,7 @@ import click
 from paddock import settings
 from paddock.cli.command import Session
 from paddock.cli.output import JSON, Cell, Output
-from paddock.compare.text import cut_to, many, width
+from paddock.compare.text import cut_to, many, path_end, width
 from paddock.errors import NotFound, Refused, UsageError
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.finding import find_queue, known_queues
@@ -168,29 +168,47 @@ def task_table(out: Output, entries: Sequence[Entry]) -> None:
 
 
 def fitted_table(
-    out: Output, headers: Sequence[str], rows: list[list[Cell]], flexible: Sequence[int], right: Sequence[int] = ()
+    out: Output,
+    headers: Sequence[str],
+    rows: list[list[Cell]],
+    flexible: Sequence[int],
+    right: Sequence[int] = (),
+    paths: Sequence[int] = (),
+    optional: Sequence[int] = (),
 ) -> None:
-    """A table whose flexible columns are cut, the widest first, until it fits the terminal. In a pipe nothing is."""
+    """A table whose flexible columns are cut, the widest first, until it fits the terminal; those of paths lose their
+    beginning. Where that is not enough the optional ones are left out, the first first. In a pipe all is there."""
+    kept = list(range(len(headers)))
     if out.terminal and rows:
-        columns = range(len(headers))
-        widths = [max(width(headers[i]), *(width(_text(row[i])) for row in rows)) for i in columns]
-        over = sum(widths) + 2 * (len(headers) - 1) - out.width
+        widths = [max(width(headers[i]), *(width(_text(row[i])) for row in rows)) for i in kept]
+        for column in optional:
+            if sum(min(widths[i], _SHORTEST) if i in flexible else widths[i] for i in kept) + _gaps(kept) > out.width:
+                kept.remove(column)
+        cut = [i for i in flexible if i in kept]
+        over = sum(widths[i] for i in kept) + _gaps(kept) - out.width
         while over > 0:
-            widest = max(flexible, key=lambda i: widths[i])
+            widest = max(cut, key=lambda i: widths[i])
             if widths[widest] <= _SHORTEST:
                 break
             widths[widest] -= 1
             over -= 1
-        rows = [[_cut(cell, widths[i]) if i in flexible else cell for i, cell in enumerate(row)] for row in rows]
-    out.table(headers, rows, [i in right for i in range(len(headers))])
+        cuts = {i: path_end if i in paths else cut_to for i in flexible}
+        rows = [[_cut(cell, widths[i], cuts.get(i)) for i, cell in enumerate(row)] for row in rows]
+    out.table([headers[i] for i in kept], [[row[i] for i in kept] for row in rows], [i in right for i in kept])
+
+
+def _gaps(columns: Sequence[int]) -> int:
+    return 2 * (len(columns) - 1)
 
 
 def _text(cell: Cell) -> str:
     return cell if isinstance(cell, str) else cell[0]
 
 
-def _cut(cell: Cell, room: int) -> Cell:
-    return cut_to(cell, room) if isinstance(cell, str) else (cut_to(cell[0], room), cell[1])
+def _cut(cell: Cell, room: int, cut: Callable[[str, int], str] | None) -> Cell:
+    if cut is None:
+        return cell
+    return cut(cell, room) if isinstance(cell, str) else (cut(cell[0], room), cell[1])
 
 
 def brief(entry: Entry) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import click
 
 from paddock import settings
 from paddock.cli.command import Session, verb
-from paddock.cli.engine import see_to, trouble_of
+from paddock.cli.engine import is_refused, see_to, trouble_of
 from paddock.compare.source import source
 from paddock.compare.text import many
 from paddock.errors import Refused, UsageError
@@ -134,8 +134,7 @@ def submit(
     )
     if made:
         out.line(" && ".join(map(str, made)))
-    mine = {task.id for task in made}
-    if engine is not None and any(one.trouble for one in engine.launched if one.task in mine):
+    if engine is not None and is_refused(engine, {task.id for task in made}):
         out.flush()
         sys.exit(Refused.exit_code)  # they are queued, but nobody will start them before a person has done something
 

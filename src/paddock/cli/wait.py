@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -28,6 +30,7 @@ from paddock.queue.show.view import Entry, snapshot
 _NAMED = 1000
 _TEND_SECONDS = 15.0  # between two questions to an engine that tells nothing by itself
 _TEND_SHARE = 0.2  # of the time at most that is spent with questions
+_SUBMITTED = re.compile(r"\d{8}-\d{6}-\d{6}-[0-9a-f]{4}")
 _NOT_OVER = (QUEUED, CHECKING, ACTIVE, PAUSED)
 _HELP = """Wait until tasks are over. Without a selection: all tasks that are in the queue now.
 
@@ -61,7 +64,14 @@ def wait(
         out.line(f"{state:7} {task}  {titles[task]}", STATE_STYLES.get(state, "magenta"))
         out.flush()
 
-    over = wait_until_over(found, titles, seconds, tell, _tending(session, found))
+    said: set[str] = set()
+
+    def away(why: str) -> None:
+        if why not in said:
+            said.add(why)
+            out.note(f"{why} It is waited for.")
+
+    over = wait_until_over(found, titles, seconds, tell, _tending(session, found), away)
     now = {entry.id: entry.state for entry in snapshot(found).entries} if len(over) < len(titles) else {}
     result = {task: over.get(task) or now.get(task, GONE) for task in titles}
     out.json({"tasks": [{"id": e.id, "name": e.name, "state": result[e.id]} for e in entries], "over": len(over)})
@@ -103,7 +113,12 @@ def _tending(session: Session, queue: Queue) -> Callable[[], None]:
 def _chosen(session: Session, queue: Queue, selection: Selection) -> list[Entry]:
     if selection.words or selection.regex is not None or selection.states:
         return chosen(session, queue, selection, _NOT_OVER)
-    return sorted((e for e in snapshot(queue).entries if e.state in _NOT_OVER), key=lambda e: e.id)
+    found = sorted((e for e in snapshot(queue).entries if e.state in _NOT_OVER), key=lambda e: e.id)
+    # A hundred thousand are not read for this: a name that `submit` gave belongs to a task.
+    others = {e.id: e for e in found if e.state == QUEUED and not _SUBMITTED.fullmatch(e.id) and e.trouble}
+    for entry in others.values():
+        session.out.note(f"{entry.place.path} is not waited for: {entry.trouble}")
+    return [e for e in found if e.id not in others]
 
 
 def _warn(session: Session, queue: Queue, entries: list[Entry]) -> None:
@@ -113,4 +128,4 @@ def _warn(session: Session, queue: Queue, entries: list[Entry]) -> None:
         session.out.note(f"{many(paused, 'task')} paused: `paddock resume` lets them go on.")
     by_hand = not isinstance(queue, DirectoryQueue) or engines.read(queue.path) is None
     if by_hand and any(e.state == QUEUED for e in entries) and not any(w.state == ALIVE for w in workers(queue)):
-        session.out.note(f"No worker is alive: `paddock worker {queue_name(session, queue)}` starts one.")
+        session.out.note(f"No worker is alive: `paddock worker {shlex.quote(queue_name(session, queue))}` starts one.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def write(directory: str, tasks: Sequence[Task], written: Written) -> None:
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for task in tasks:
-            temporary = f"{directory}/{task.id}.{secrets.token_hex(3)}"
+            temporary = f"{directory}/{task.id}.{os.urandom(3).hex()}"
             file = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
             written.append((temporary, Place(QUEUED, task.id, task.priority)))
             try:

@@ -10,10 +10,8 @@ import contextlib
 import errno
 import os
 import pwd
-import secrets
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -222,7 +220,7 @@ class DirectoryQueue:
 
     def place_copy(self, data: bytes, at: Place) -> None:
         """A task's file from elsewhere: whole and on the disk before it has its name."""
-        temporary = self.path / ASIDE / f"{at.id}.{secrets.token_hex(3)}"
+        temporary = self.path / ASIDE / f"{at.id}.{os.urandom(3).hex()}"
         descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
         try:
             try:
@@ -316,7 +314,7 @@ class DirectoryQueue:
 
     def _copy(self, place: Place) -> int:
         """Put a file of our own in the place of one that we may read and rename, but not write."""
-        copy = f"{self.path}/{ASIDE}/{place.id}.{secrets.token_hex(3)}"
+        copy = f"{self.path}/{ASIDE}/{place.id}.{os.urandom(3).hex()}"
         descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
             files.write_all(descriptor, files.read_from(self.file(place), 0))
@@ -362,6 +360,8 @@ def remember(queue: DirectoryQueue, home: Home) -> None:
     link = home.queues / queue.name
     try:
         if not lifecycle.place(QUEUED, queue.name) or (link.exists() and not link.samefile(queue.path)):
+            from hashlib import blake2b  # seldom, and nobody waits for it
+
             link = home.queues / f"queue-{blake2b(os.fsencode(queue.path), digest_size=4).hexdigest()}"
         if not link.is_symlink() or os.readlink(link) != str(queue.path):
             link.unlink(missing_ok=True)

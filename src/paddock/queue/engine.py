@@ -12,7 +12,6 @@ refuses, costs nothing but time.
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -43,6 +42,8 @@ class Engine(NamedTuple):
         exact = "://".join((self.scheme, self.place)) if not self.options else ""
         if len(name) <= _LONGEST_NAME and exact == self.url and name == text.rstrip("-"):
             return name
+        from hashlib import blake2b  # not for a task that its engine has begun: it would wait for a library of ciphers
+
         return f"{name[:_LONGEST_NAME]}-{blake2b(self.url.encode(), digest_size=3).hexdigest()}"
 
 

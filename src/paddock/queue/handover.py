@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import array
 import ctypes
-import json
 import os
 import socket
 from typing import NamedTuple, NoReturn
@@ -31,6 +30,8 @@ class Handover(NamedTuple):
 
 def send(channel: socket.socket, task: Handover, output: int) -> bool:
     """False when the process is gone, or will take nothing any more."""
+    import json  # only who keeps warm processes hands over
+
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [output]))]
     try:
         channel.sendmsg([json.dumps(task).encode()], rights, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
@@ -54,6 +55,8 @@ def receive(channel: socket.socket, *, wait: bool = True) -> tuple[Handover, int
         return None
     for _, _, sent in extra:
         fds.frombytes(sent[: len(sent) - len(sent) % fds.itemsize])
+    import json
+
     return (Handover(*json.loads(data)), fds[0]) if data and fds else None
 
 

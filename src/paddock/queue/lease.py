@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import socket
 import time
 from collections.abc import Mapping
@@ -243,7 +242,7 @@ def _clock() -> float:
 
 def server_time(directory: Path) -> float:
     """What time it is for the files there; our own clock where we may not write."""
-    probe = directory / f".time.{secrets.token_hex(4)}"
+    probe = directory / f".time.{os.urandom(4).hex()}"
     try:
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     except OSError:

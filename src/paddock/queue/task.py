@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import secrets
+import os
 from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
 from typing import Any
@@ -76,6 +76,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     user: str = ""
     parent: str = ""
 
+    @property
+    def is_gang(self) -> bool:
+        return self.workers > 1
+
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one try. The file keeps every one."""
@@ -123,7 +127,7 @@ _HEADER_DEFAULTS = [(key, None if key == "id" else getattr(Task(id="", command="
 def new_fence(*texts: str) -> str:
     """A word that no marker-like line of these texts ends with."""
     while True:
-        fence = secrets.token_hex(3)
+        fence = os.urandom(3).hex()
         if not any(fence in text for text in texts):
             return fence
 

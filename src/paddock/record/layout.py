@@ -5,19 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from paddock.errors import HomeError, UsageError
 
 LONGEST_ID = 128
 ID_PATTERN = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_ID - 1}}}")
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: an id is read aloud and typed
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 32 of them, no i, l, o, u: an id is read aloud and typed
 
 
 def new_id() -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in os.urandom(10))
 
 
 def check_id(run_id: str) -> str:
@@ -30,8 +30,7 @@ def check_id(run_id: str) -> str:
     return run_id
 
 
-@dataclass(frozen=True)
-class RunDirectory:
+class RunDirectory(msgspec.Struct, frozen=True):
     path: Path
 
     @property
@@ -59,8 +58,7 @@ class RunDirectory:
         return self.path / "files"
 
 
-@dataclass(frozen=True)
-class Home:
+class Home(msgspec.Struct, frozen=True):
     path: Path
 
     @property

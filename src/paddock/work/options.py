@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from paddock.queue.lifecycle import Liveness
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 DEFAULT_LIVENESS = Liveness()
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     slots: Slots
     one_task: bool = False
     only: str = ""  # the id of the one task that it is there for; it leaves when that is over

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from paddock.errors import Damaged, PaddockError
 from paddock.queue.directory import DISK_ERRORS
-from paddock.queue.ensemble.gang import is_gang
 from paddock.queue.lifecycle import QUEUED, Place, Token, ended
 from paddock.queue.task import Attempt, TaskFile
 from paddock.record.layout import Home
 from paddock.work.attempts import attempt as attempts
+from paddock.work.attempts import earlier
 from paddock.work.attempts.attempt import Running
 from paddock.work.attempts.codetree import Trees
 from paddock.work.attempts.settle import End, Ending, Settling
@@ -24,6 +24,7 @@ from paddock.work.attempts.spares import Spares
 from paddock.work.ensemble.alone import Alone
 from paddock.work.notices.notice import Notices
 from paddock.work.options import Options
+from paddock.work.processes import process
 from paddock.work.processes.guard import Exited, Guard
 from paddock.work.processes.guarding import boot_time
 from paddock.work.queues.desk import Desk
@@ -121,7 +122,7 @@ class Starting:
         elif self._has_double(desk, found.place.id):
             desk.waiting.put_aside(found, "another file of it is in a worker's hands", HOLD_SECONDS)
         elif self._may_run(desk, found, now):
-            if is_gang(found.file.task):
+            if found.file.task.is_gang:
                 if isinstance(self.gangs, Alone):
                     self.gangs = self.gangs.grown()
                 self.gangs.add(desk, found)
@@ -211,7 +212,7 @@ class Starting:
             if held is None:
                 return
             task = held.found.file.task
-            if self.may_begin(now) and self.free.fits(task) and not is_gang(task):
+            if self.may_begin(now) and self.free.fits(task) and not task.is_gang:
                 self._start(desk, held.found, held.place)
             else:
                 desk.checks.release(held)
@@ -227,8 +228,8 @@ class Starting:
                 desk.mirror.forget(at.state, at.name)
                 return
             desk.mirror.moved(at, mine)
-            if desk.has_rival(mine):
-                desk.waiting.put_aside(found, "another file of it is in a worker's hands", HOLD_SECONDS)
+            if desk.has_rival(mine) or self._is_held(desk, mine, found):
+                desk.waiting.put_aside(found, "another worker has it, or another file of it", HOLD_SECONDS)
                 self._give_back(desk, mine)
                 return
             file = self._as_claimed(desk, mine, found)
@@ -249,7 +250,7 @@ class Starting:
             self.running[running.key] = (desk, running)
             limits = file.task.timeout, self.options.grace
             if spare is None or not self.spares.hand(spare, running, environ, output, *limits):
-                command = attempts.argv(file.task.command, running.directory)
+                command = attempts.argv(file.task.command, running.directory, running.root)
                 self.guard.spawn(running.key, command, environ, output, *limits)
         except OSError as error:  # no memory for the message, or no descriptor
             self._refused(mine.id, error)
@@ -260,6 +261,21 @@ class Starting:
             os.close(output)
         self.say(f"running: {mine.id}")
         self.notices.started(desk.queue, file.task, running.number)
+
+    def _is_held(self, desk: Desk, mine: Place, found: Candidate) -> bool:
+        """Whether somebody runs it whose file of it was renamed by a person. What such a one left who died is ended."""
+        root, number = f"{self.home.path}/runs/{mine.id}", len(found.file.attempts) + 1
+        if not os.path.lexists(f"{root}/output/{number}.log"):
+            return False
+        held = False
+        for worker in earlier.holders(root, number):
+            if worker == self.worker or not os.path.lexists(desk.queue.workers / worker):
+                continue
+            if desk.reclaim.watch.is_dead(worker):
+                process.kill_marked(f"{mine.id}~{Token(worker, number)}")
+            else:
+                held = True
+        return held
 
     def _as_claimed(self, desk: Desk, mine: Place, found: Candidate) -> TaskFile | None:
         """The file as it is now that it is ours; None when it was edited in between, so that it has to wait after

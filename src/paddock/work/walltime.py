@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 MARGIN = 60.0  # seconds before the end in which nothing is begun
 RESERVE = 10.0  # seconds beside the grace for writing down what became of the tasks
 
 
-@dataclass(frozen=True)
-class Walltime:
+class Walltime(msgspec.Struct, frozen=True, dict=True):  # a place for what is kept
     """Seconds from the worker's start; 0 is never. `until` is when it was asked to leave; at `end` the machine is taken
     from it (the end of a Slurm job), whatever it was asked."""
 

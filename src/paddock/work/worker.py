@@ -98,19 +98,12 @@ class Worker:
             lease = Lease(
                 queue.workers, self.name, ",".join(has.gpus), has.tasks, self.guard.pid, cpus=has.cpus, mem=has.mem
             )
-            self.desks.append(
-                Desk(
-                    queue,
-                    lease,
-                    self.guard,
-                    options.slots,
-                    options.liveness,
-                    listen=options.listen,
-                    only=options.only,
-                )
+            desk = Desk(
+                queue, lease, self.guard, has, options.liveness, self.say, listen=options.listen, only=options.only
             )
-            self.desks[-1].reclaim.given_up = self.notices.given_up
-            self.gangs.serve(self.desks[-1])
+            desk.reclaim.given_up = self.notices.given_up
+            self.desks.append(desk)
+            self.gangs.serve(desk)
 
     @property
     def gangs(self) -> Gangs | Alone:

@@ -17,6 +17,7 @@ import pytest
 
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.entry.submission import Submitted, submit
+from paddock.queue.lease import read_identity
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
 from paddock.record.layout import Home
 from tests.waiting import until
@@ -210,7 +211,7 @@ def test_with_drain_a_signal_lets_the_task_finish_and_nothing_is_begun(home, que
 def test_when_its_time_is_over_a_worker_gives_its_task_back_and_leaves(home, queue, start) -> None:
     task = put(home, "sleep 1000")
     long = put(home, "true", timeout=100)
-    assert start(until=2.0).wait(timeout=60) == 0
+    assert start(until=4.0).wait(timeout=60) == 0  # seconds in which also a busy machine begins a task
     assert (state(queue, task), state(queue, long)) == (QUEUED, QUEUED)
     files = {p.id: queue.read(p).attempts for p in queue.list().places}
     assert [a.outcome for a in files[task.id]] == ["requeued"]
@@ -267,14 +268,25 @@ def test_where_no_run_can_be_made_the_task_stays_queued(home, queue, start, tmp_
     until(lambda: state(queue, task) == DONE)
 
 
+def stands_still(worker: subprocess.Popen[bytes], condition: Callable[[], bool]) -> bool:
+    """Whether it is so when the worker is stopped; it goes on when not."""
+    worker.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, worker.pid, os.WSTOPPED)
+    if not condition():
+        worker.send_signal(signal.SIGCONT)
+        return False
+    return True
+
+
 def test_an_edited_task_runs_as_it_was_last_saved(home, queue, start, tmp_path) -> None:
     task = put(home, f"echo old > {tmp_path}/out", chk=f"test -e {tmp_path}/go")
-    start()
+    worker = start()
     until(lambda: state(queue, task) == CHECKING)
-    until(lambda: state(queue, task) == QUEUED)
+    until(lambda: state(queue, task) == QUEUED and stands_still(worker, lambda: state(queue, task) == QUEUED))
     path = queue.directory(QUEUED) / task.id
     path.write_text(path.read_text().replace("echo old", "echo new"))
     (tmp_path / "go").touch()
+    worker.send_signal(signal.SIGCONT)
     until(lambda: state(queue, task) == DONE)
     assert (tmp_path / "out").read_text() == "new\n"
 
@@ -342,3 +354,40 @@ def test_a_worker_for_one_task_that_another_has_leaves_it_to_that_one(
     (tmp_path / "go").touch()
     assert first.wait(timeout=60) == 0
     assert task.state() == DONE
+
+
+@pytest.mark.parametrize("end", ["rename", "kill"])
+def test_a_running_task_that_is_queued_under_its_bare_name_never_runs_twice_at_once(
+    home: Home, queue: DirectoryQueue, start: Start, tmp_path: Path, end: str
+) -> None:
+    """Its worker needs a moment to see that its file is gone. One that was killed leaves its task running if its guard
+    died with it."""
+    alone = (
+        f"exec 9>{tmp_path}/lock; flock -n 9 || touch {tmp_path}/double; echo x >> {tmp_path}/begun; sleep 1000 & wait"
+    )
+    task = put(home, alone)
+    workers = {start().pid, start().pid}
+    until(lambda: (tmp_path / "begun").exists() and len(crew(queue)) == 2)
+    (place,) = (p for p in queue.list([ACTIVE]).places if p.id == task.id)
+    assert place.token is not None
+    identity = read_identity(queue.workers / place.token.worker)
+    assert identity is not None and identity.pid in workers
+    if end == "kill":
+        os.kill(identity.pid, signal.SIGSTOP)  # so that it does not see its guard die
+        os.kill(int(identity.guard.split()[0]), signal.SIGKILL)
+        os.kill(identity.pid, signal.SIGKILL)
+    os.rename(queue.file(place), queue.directory(QUEUED) / task.id)
+    until(lambda: (tmp_path / "begun").read_text() == "x\nx\n")
+    assert not (tmp_path / "double").exists()
+
+
+def crew(queue: DirectoryQueue) -> list[str]:
+    return [name for name in os.listdir(queue.workers) if not name.startswith(".")]
+
+
+def test_a_command_that_is_too_long_for_an_argument_runs(home: Home, queue: DirectoryQueue, start: Start) -> None:
+    task = put(home, f"cat <<'E' | wc -c\n{'ü' * 100_000}\n{'x' * 1_000_000}\nE\nexit 3")
+    start()
+    until(lambda: state(queue, task) == FAILED)
+    (attempt,) = [a for p in queue.list([FAILED]).places for a in queue.read(p).attempts]
+    assert (attempt.exit, attempt.tail) == ("exit code 3", str(200_001 + 1_000_001))

@@ -111,19 +111,19 @@ def read_names(names: Iterable[str]) -> Gang:
 # Gathering
 
 
-def is_gang(task: Task) -> bool:
-    return task.workers > 1
-
-
 def capacity(task: Task, workers: Iterable[Identity]) -> int:
     """How many ranks could run if nothing else did. A task that needs more than all workers have gathers nothing: it
     would keep slots empty for nobody."""
-    return sum(_room(task, worker.slots, worker.gpus) for worker in workers)
+    return sum(_room(task, worker) for worker in workers)
 
 
-def _room(task: Task, slots: int, gpus: str) -> int:
-    devices = len([device for device in gpus.split(",") if device])
-    return min(slots, devices // task.gpus) if task.gpus else slots
+def _room(task: Task, worker: Identity) -> int:
+    """What a worker has of each thing that a rank needs; of cores and memory it may not be known."""
+    devices = len([device for device in worker.gpus.split(",") if device])
+    limits = [devices // task.gpus] if task.gpus else []
+    limits += [worker.cpus // task.cpus] if task.cpus and worker.cpus else []
+    limits += [worker.mem // task.mem] if task.mem and worker.mem else []
+    return min([worker.slots, *limits])
 
 
 def lacking(gang: Gang, needed: int) -> int:
@@ -228,19 +228,6 @@ def awaiting(seat: Seat, gang: Gang, owner: Token | None, go: Go | None, wanted:
         # Whoever has claimed the task is just taking seats: it would have to begin anew without ours.
         return Step.WITHDRAW if go is not None or (owner is None and not wanted) else Step.KEEP
     return Step.LEAVE
-
-
-# A rank of a batch system's step is the worker, not its task.
-_OTHERS = re.compile(
-    r"(LOCAL_|GROUP_|ROLE_|NODE_)?RANK|((LOCAL|GROUP|ROLE)_)?WORLD_SIZE|MASTER_(ADDR|PORT)|TORCHELASTIC_.*"
-    r"|SLURM_(PROCID|LOCALID|STEP_.*|STEPID|TASK_PID|GTIDS)|PMI_.*|PMIX_.*|OMPI_COMM_.*|MV2_COMM_.*|MPI_LOCALRANKID"
-    r"|PADDOCK_(RANK|WORLD_SIZE|RENDEZVOUS)"
-)
-
-
-def without_rank(environ: Mapping[str, str]) -> dict[str, str]:
-    """A worker that was itself started as one of many (srun, mpirun) passes that on to no task."""
-    return {name: value for name, value in environ.items() if not _OTHERS.fullmatch(name)}
 
 
 # The end

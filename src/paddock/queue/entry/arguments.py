@@ -72,6 +72,8 @@ def engine(given: Any) -> dict[str, Any]:
 
 
 def _refuse_wrong_command(cmd: Any) -> None:
+    if isinstance(cmd, (list, tuple)) and cmd:
+        raise UsageError(f"The command is a {type(cmd).__name__}.", hint="It is a text: submit(shlex.join(words)).")
     if not isinstance(cmd, str) or not cmd.strip():
         raise UsageError("The task has no command.", hint="Give a shell command, as in submit('python train.py').")
     _refuse_unwritable("command", cmd)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import settings, wire
-from paddock.errors import TimedOut, UsageError
+from paddock.errors import Refused, TimedOut, Unreachable, UsageError
 from paddock.queue import engine as engines
 from paddock.queue.check import split_check
 from paddock.queue.directory import DirectoryQueue
@@ -221,7 +221,10 @@ def submit_all(
     given = settings.load()
     place = home if isinstance(home, Home) else find_home(home or given.home)
     target = find_queue(queue or given.queue, place)
-    target.prepare()
+    try:
+        target.prepare()
+    except (Refused, Unreachable) as error:  # of a server: what is not there is nowhere
+        raise type(error)(f"{error.message} Nothing was submitted.", hint=error.hint) from None
     if isinstance(target, DirectoryQueue) and isinstance(queue, str) and engines.is_engine(queue):
         engines.write(target.path, engines.parse(queue))
     remember(target, place)

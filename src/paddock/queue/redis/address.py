@@ -31,7 +31,8 @@ class Address(NamedTuple):
 
 
 def is_redis(text: str) -> bool:
-    return text.partition("://")[0] in SCHEMES and "://" in text
+    """Also where a slash is missing, which `parse` says: nobody has a directory called `redis:`."""
+    return text.partition(":/")[0] in SCHEMES and ":/" in text
 
 
 def parse(url: str) -> Address:
@@ -40,7 +41,7 @@ def parse(url: str) -> Address:
         port = parts.port
     except ValueError as error:
         raise UsageError(f"{_hidden(url)!r} cannot be read: {error}.", hint=_FORM) from None
-    if parts.scheme not in SCHEMES or parts.fragment or any(ord(letter) < 33 for letter in url):
+    if parts.scheme not in SCHEMES or "://" not in url or parts.fragment or any(ord(letter) < 33 for letter in url):
         raise UsageError(f"{_hidden(url)!r} is no Redis.", hint=_FORM)
     options = parse_qsl(parts.query, keep_blank_values=True)
     names = [value for key, value in options if key == "queue"] or [DEFAULT_QUEUE]

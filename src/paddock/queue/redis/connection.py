@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from paddock import settings
 from paddock.errors import MissingExtra, PaddockError, Refused, Unreachable, UsageError
 from paddock.queue.redis.address import Address
 
 TIMEOUT_SECONDS = 5.0
+_RUNNING = "Is it running, and is this its address? One that speaks TLS is rediss://."
+_IN_PIPELINE = re.compile(r"^Command # \d+ \(.*?\) of pipeline caused error: ", re.S)  # which is ours, not the user's
 
 
 def connect(address: Address, patience: float = TIMEOUT_SECONDS) -> Any:
@@ -20,9 +25,10 @@ def connect(address: Address, patience: float = TIMEOUT_SECONDS) -> Any:
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
+    _require_files(address)
     password = address.password or settings.load().redis_password
     try:
-        return redis.Redis.from_url(
+        made = redis.Redis.from_url(
             address.server,
             **({"password": password} if password else {}),
             socket_timeout=patience,
@@ -32,8 +38,18 @@ def connect(address: Address, patience: float = TIMEOUT_SECONDS) -> Any:
             # it may have been heard.
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.exceptions.ConnectionError,)),
         )
+        made.connection_pool.make_connection()  # it says nothing to the server, but knows what a URL may say
     except (ValueError, TypeError) as error:
-        raise UsageError(f"{address.shown} cannot be used: {error}.") from None
+        why = f"{error}".rstrip(".").replace("AbstractConnection.__init__()", "the connection")
+        raise UsageError(f"{address.shown} cannot be used: {why}.", hint="See to what follows the `?`.") from None
+    return made
+
+
+def _require_files(address: Address) -> None:
+    """Certificates and keys; the library would say of a missing one that there is no Redis."""
+    for key, value in parse_qsl(urlsplit(address.server).query):
+        if key in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile") and not os.access(value, os.R_OK):
+            raise UsageError(f"{value}, the {key} of {address.shown}, cannot be read.", hint="Is that its path?")
 
 
 def _library(address: Address) -> Any:
@@ -46,7 +62,8 @@ def _library(address: Address) -> Any:
 
 def changes(connection: Any) -> Any:
     """The script that makes every change."""
-    return connection.register_script((Path(__file__).parent / "queue.lua").read_text())
+    here = Path(__file__).parent
+    return connection.register_script("".join((here / name).read_text() for name in ("line.lua", "queue.lua")))
 
 
 @contextlib.contextmanager
@@ -60,19 +77,21 @@ def sentences(address: Address) -> Iterator[None]:
 
 
 def _sentence(error: Exception, where: str, kinds: Any) -> PaddockError:
-    said = str(error).rstrip(".")
+    said = _IN_PIPELINE.sub("", str(error)).rstrip(".")
     if isinstance(error, kinds.AuthenticationError) or any(word in said for word in ("NOAUTH", "WRONGPASS", "AUTH ")):
         why = "it wants a password" if "HELLO" in said else said
         return Refused(
             f"{where} does not let us in ({why}).", hint="Set PADDOCK_REDIS_PASSWORD, and the user in the URL."
         )
     if "CERTIFICATE" in said:
-        return Unreachable(
-            f"The certificate of {where} is not one that we trust ({said}).",
-            hint="Who signed it is named by the URL: rediss://...?ssl_ca_certs=FILE.",
-        )
+        hint = "Who signed it is named by the URL: rediss://...?ssl_ca_certs=FILE."
+        if "mismatch" in said:
+            hint = "Name the server in the URL as its certificate does."
+        return Unreachable(f"The certificate of {where} is not one that we trust ({said}).", hint=hint)
     if isinstance(error, (kinds.ConnectionError, kinds.TimeoutError, OSError)):
-        return Unreachable(f"There is no Redis at {where} ({said}).", hint="Is it running, and is this its address?")
+        tls = "does it speak TLS there (redis:// is without)?"
+        hint = f"Is it running, is this its address, and {tls}" if where.startswith("rediss:") else _RUNNING
+        return Unreachable(f"There is no Redis at {where} ({said}).", hint=hint)
     if isinstance(error, kinds.NoPermissionError):
         return Refused(f"{where} does not allow that ({said}).", hint="See to the rights of its user.")
     if isinstance(error, kinds.ReadOnlyError):

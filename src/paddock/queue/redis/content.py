@@ -16,9 +16,6 @@ class Content(NamedTuple):
     tasks: dict[str, list[int]]  # what jobs.about says of each
     places: list[Place]
     strangers: list[str]
-    aside: list[str]  # waiting, but not in RQ's list: for others, or for a while
-    rests: dict[str, float]  # until when, by the server's clock
-    now: float
 
 
 def look(connection: Any, keys: Keys) -> Content:
@@ -28,14 +25,41 @@ def look(connection: Any, keys: Keys) -> Content:
         pipeline.hgetall(keys.own("claims"))
         for name in ("paused", "cancelled", "checking"):
             pipeline.smembers(keys.own(name))
-        pipeline.zrange(keys.own("rests"), 0, -1, withscores=True)
         pipeline.lrange(keys.waiting, 0, -1)
         pipeline.lrange(f"{keys.waiting}:intermediate", 0, -1)
         for name in ("deferred", "wip", "failed", "finished"):
             pipeline.zrange(keys.rq(name), 0, -1)
-        pipeline.time()
         found = pipeline.execute()
     return _sorted(found, connection, keys)
+
+
+def aside(connection: Any, keys: Keys) -> list[str]:
+    """What waits, but not in RQ's list: for others, or for a while that is over by the server's clock."""
+    with connection.pipeline(transaction=True) as pipeline:
+        pipeline.zrange(keys.rq("deferred"), 0, -1)
+        pipeline.smembers(keys.own("paused"))
+        pipeline.zrange(keys.own("rests"), 0, -1, withscores=True)
+        pipeline.time()
+        deferred, paused, rests, (seconds, micros) = pipeline.execute()
+    resting = {task for task, until in rests if until > seconds + micros / 1e6}
+    return [task.decode() for task in deferred if task not in paused and task not in resting]
+
+
+def states(connection: Any, keys: Keys, tasks: Sequence[str]) -> dict[str, str]:
+    """How far some are: over, or still to be; without those that are not there."""
+    with connection.pipeline(transaction=True) as pipeline:
+        for task in tasks:
+            pipeline.hexists(keys.own("tasks"), task)
+            pipeline.exists(keys.job(task))
+            pipeline.zscore(keys.rq("failed"), task)
+            pipeline.zscore(keys.rq("finished"), task)
+        answers = pipeline.execute()
+    found = {}
+    for number, task in enumerate(tasks):
+        ours, there, failed, finished = answers[4 * number : 4 * number + 4]
+        if ours and there:
+            found[task] = FAILED if failed is not None else DONE if finished is not None else QUEUED
+    return found
 
 
 def mark(connection: Any, keys: Keys) -> str:
@@ -53,7 +77,7 @@ def mark(connection: Any, keys: Keys) -> str:
 
 
 def _sorted(found: Sequence[Any], connection: Any, keys: Keys) -> Content:
-    here, known, held, paused, cancelled, checking, rests, waiting, between, aside, wip, failed, finished, now = found
+    here, known, held, paused, cancelled, checking, waiting, between, aside, wip, failed, finished = found
     tasks = {key.decode(): [int(word) for word in value.split()] for key, value in known.items()}
     claims = {key.decode(): token(value) for key, value in held.items()}
     started = [entry.decode().partition(":")[0] for entry in wip]
@@ -86,9 +110,7 @@ def _sorted(found: Sequence[Any], connection: Any, keys: Keys) -> Content:
         add(FAILED, task)
     for task in finished:
         add(DONE, task)
-    outside = [task.decode() for task in aside if task not in paused and task.decode() in tasks]
-    times = {task.decode(): score for task, score in rests}
-    return Content(bool(here), tasks, places, strangers, outside, times, now[0] + now[1] / 1e6)
+    return Content(bool(here), tasks, places, strangers)
 
 
 def _plain(tasks: Sequence[str], about: Mapping[str, Sequence[int]], connection: Any, keys: Keys) -> dict[str, Token]:

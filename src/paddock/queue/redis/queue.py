@@ -19,11 +19,11 @@ from paddock.queue.abilities import Abilities
 from paddock.queue.check import wait_check
 from paddock.queue.directory import Listing
 from paddock.queue.lease import Identity
-from paddock.queue.lifecycle import DONE, FAILED, PAUSED, QUEUED, STATES, Place, Verdict, settle
+from paddock.queue.lifecycle import DONE, FAILED, PAUSED, QUEUED, STATES, Place, settle
 from paddock.queue.redis import jobs
 from paddock.queue.redis.address import Address, parse
 from paddock.queue.redis.connection import TIMEOUT_SECONDS, changes, connect, sentences
-from paddock.queue.redis.content import Content, look, mark
+from paddock.queue.redis.content import Content, aside, look, mark, states
 from paddock.queue.redis.crew import crew, forget
 from paddock.queue.redis.keys import WORKER, Keys
 from paddock.queue.task import Attempt, Dependency, Task, TaskFile, name_in, read, render_attempt
@@ -80,8 +80,9 @@ class RedisQueue:
             raise NotFound(f"There is no queue {self.address}.", hint="`paddock submit` makes one; check the name.")
 
     def prepare(self) -> None:
-        with sentences(self.where):
-            self.connection.set(self.keys.own("here"), "1")
+        with sentences(self.where):  # not when it is there: orders are to reach a Redis that takes nothing new, too
+            if not self.connection.exists(self.keys.own("here")):
+                self.connection.set(self.keys.own("here"), "1")
 
     # Reading
 
@@ -159,17 +160,33 @@ class RedisQueue:
 
     def put(self, tasks: Sequence[Task]) -> None:
         made = [(task, jobs.fields(task, self.name)) for task in tasks]  # every mistake before the first is sent
+        sent: list[str] = []
         with sentences(self.where), self._unsure(len(made)):
             _ = self.connection
             for first in range(0, len(made), _AT_ONCE):
+                some = made[first : first + _AT_ONCE]
                 with self.connection.pipeline(transaction=True) as pipeline:
-                    for task, fields in made[first : first + _AT_ONCE]:
+                    for task, fields in some:
                         state = "deferred" if task.after else "queued"
                         pairs = [item for pair in fields.items() for item in pair]
                         self.change("put", task.id, jobs.about(task), state, *pairs, pipeline=pipeline)
-                    pipeline.execute()
+                    answers = pipeline.execute(raise_on_error=False)
+                sent += [task.id for (task, _), answer in zip(some, answers, strict=True) if answer == 1]
+                refusal = next((answer for answer in answers if isinstance(answer, Exception)), None)
+                if refusal is not None:
+                    self._take_back(sent, len(made), refusal)
         if any(task.after for task in tasks):
             self.tend()
+
+    def _take_back(self, sent: Sequence[str], count: int, refusal: Exception) -> None:
+        """All or none; and a sentence why it is none."""
+        kept = [task for task in sent if not self.change("remove", task, QUEUED, "")]
+        said = f"{len(kept)} of {count} tasks had begun by then." if kept else "Nothing was submitted."
+        try:
+            with sentences(self.where):
+                raise refusal
+        except (Refused, Unreachable) as error:
+            raise type(error)(f"{error.message} {said}", hint=error.hint) from None
 
     @contextlib.contextmanager
     def _unsure(self, count: int) -> Iterator[None]:
@@ -236,29 +253,32 @@ class RedisQueue:
     def tend(self) -> None:
         """Let those go on that have rested, or whose parents are over; those that never can go on fail. Whoever looks
         does it, and doing it twice does no harm."""
-        found = self.content()
-        if not found.aside:
-            return
-        states = {place.id: place.state for place in found.places}
-        self._learn(task for task in found.aside if task not in self._after)
-        for task in found.aside:
-            after = self._after.get(task)
-            if found.rests.get(task, 0.0) > found.now or after is None:
-                continue
-            verdict = settle(after, states) if after else Verdict(True)
-            with sentences(self.where):
+        with sentences(self.where):
+            waiting = aside(self.connection, self.keys)
+        self._learn(waiting)
+        parents = sorted({dependency.task for after in self._after.values() for dependency in after})
+        with sentences(self.where):
+            known = states(self.connection, self.keys, parents)
+            for task, after in self._after.items():
+                verdict = settle(after, known)
                 if verdict.ready:
                     self.change("admit", task)
                 elif verdict.doomed:
                     self._fail_unrun(task, verdict.doomed)
 
-    def _learn(self, tasks: Iterable[str]) -> None:
-        for task in tasks:
-            with contextlib.suppress(OSError, Damaged):
-                self._after[task] = read(self.data(task), task).task.after
+    def _learn(self, tasks: Sequence[str]) -> None:
+        """What each of these waits for; the others are forgotten."""
+        texts = self.texts([task for task in tasks if task not in self._after])
+        for task, data in texts.items():
+            with contextlib.suppress(Damaged):
+                self._after[task] = read(data, task).task.after
+        self._after = {task: self._after[task] for task in tasks if task in self._after}
 
     def _fail_unrun(self, task: str, why: str) -> None:
-        data = self.data(task)
+        with contextlib.suppress(FileNotFoundError):  # somebody removed it meanwhile
+            self._note_unrun(task, self.data(task), why)
+
+    def _note_unrun(self, task: str, data: bytes, why: str) -> None:
         file = read(data, task)
         note = Attempt(number=len(file.attempts) + 1, outcome="failed", exit=f"not run: {why}")
         self.finish(task, "", FAILED, data + render_attempt(note, file.fence), note.number, why=note.exit)

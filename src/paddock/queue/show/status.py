@@ -22,6 +22,7 @@ from paddock.record.manifest import manifest_path
 from paddock.record.scan import header, journal_files
 
 NEXT = "next"
+OTHERS = ""  # no task's id: what an engine says of all tasks that it says nothing else of
 NOBODY: Mapping[str, Gang] = {}
 _CHECK_WIDTH = 60  # letters of a check that are told
 
@@ -174,7 +175,7 @@ def _on_engine(entry: Entry, known: Mapping[str, Place], crew: Crew, jobs: Mappi
     if entry.file is None:
         return entry.trouble or "just taken"
     waits = _dependencies(entry.queue, entry.file.task, known)
-    return ": ".join(filter(None, (waits, jobs.get(entry.id, "" if waits else "no job yet"))))
+    return ": ".join(filter(None, (waits, jobs.get(entry.id, "" if waits else jobs.get(OTHERS, "no job yet")))))
 
 
 def _obstacle(entry: Entry, known: Mapping[str, Place], crew: Crew) -> str:

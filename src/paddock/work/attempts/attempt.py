@@ -10,12 +10,13 @@ import signal
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
+import msgspec
+
 from paddock import files, wire
-from paddock.queue.ensemble.gang import without_rank
+from paddock.queue.ensemble.inherited import without_rank
 from paddock.queue.entry.facts import own_facts
 from paddock.queue.lifecycle import Place
 from paddock.queue.task import Attempt, Task, TaskFile
@@ -27,10 +28,10 @@ from paddock.work.attempts.codetree import work_directory
 from paddock.work.notices import notify
 
 TAIL_BYTES, TAIL_LINES = 8192, 20
+ARGUMENT_BYTES = 1 << 17  # of one argument, with the zero at its end: the kernel takes no more
 
 
-@dataclass
-class Running:
+class Running(msgspec.Struct):
     """A task that this worker runs right now."""
 
     place: Place
@@ -43,8 +44,8 @@ class Running:
     gpus: tuple[str, ...]
     directory: str  # where its command starts
     facts: int = -1  # descriptor of a run.json that the disk has not been asked to keep yet
-    started: float = field(default_factory=time.time)
-    oom_before: int = field(default_factory=lambda: _oom_kills_lately())
+    started: float = msgspec.field(default_factory=time.time)
+    oom_before: int = msgspec.field(default_factory=lambda: _oom_kills_lately())
     stopped: bool = False
     misses: int = 0  # clean listings without its file
     missed: float = 0.0  # when the last of them was
@@ -131,7 +132,11 @@ def _write_facts(root: str, task: Task, *, new: bool) -> int:
             os.unlink(path)  # the power failed
         except FileNotFoundError:
             pass
-    data = wire.dumps({key: _plain(value) for key, value in own_facts(task).items()} | _captured(task))
+    facts = {
+        key: value if type(value) is str and value.isascii() else _plain(value)  # as most are
+        for key, value in own_facts(task).items()
+    }
+    data = wire.dumps(facts | _captured(task))
     if not new:
         files.write_once(Path(path), data)
         return -1
@@ -217,9 +222,15 @@ def worker_environment() -> dict[str, str]:
     return {"PYTHONUNBUFFERED": "1", **found}  # what it prints is to be seen at once
 
 
-def argv(command: str, directory: str) -> list[str]:
-    """The shell changes the directory itself: one that hangs or is gone concerns the task alone."""
-    return ["/bin/sh", "-c", f"cd {shlex.quote(directory)} || exit 127\n{command}"]
+def argv(command: str, directory: str, root: str) -> list[str]:
+    """The shell changes the directory itself: one that hangs or is gone concerns the task alone. A command that is too
+    long for an argument is given as a file of the run, in `root`."""
+    script = f"cd {shlex.quote(directory)} || exit 127\n{command}"
+    if len(script) < ARGUMENT_BYTES // 4 or len(data := os.fsencode(script)) < ARGUMENT_BYTES:
+        return ["/bin/sh", "-c", script]
+    path = f"{root}/command.sh"
+    files.replace(Path(path), data + b"\n")
+    return ["/bin/sh", path]
 
 
 def outcome(running: Running, status: int, how: str) -> tuple[str, str]:

@@ -2,7 +2,8 @@
 
 A frozen task gets one made of links: to the snapshot for what was code at submit, and to the original directory for
 everything else (data, ignored files), so that paths in commands go on working. What it writes beside them stays in the
-run's directory. The snapshot itself is restored once for each digest, read-only, and shared.
+run's directory. The snapshot itself is restored once for each digest, read-only, and shared; a directory of it that
+holds other things too, or that the task runs in, is made of links in the same way (mixed.py).
 """
 
 from __future__ import annotations
@@ -10,10 +11,8 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import secrets
-import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from typing import Any
 from paddock.errors import Damaged, PaddockError
 from paddock.queue.task import Task
 from paddock.record.layout import Home
-
-_NEVER = {".git", ".paddock"}
+from paddock.work.attempts import mixed
 
 
 def work_directory(task: Task, home: Home, run: str, cache: Path) -> str:
@@ -33,12 +31,11 @@ def work_directory(task: Task, home: Home, run: str, cache: Path) -> str:
     root = str(code.get("root") or task.cwd)
     tree = shared_tree(home, task.code, cache)
     work = f"{run}/work"
-    if not os.path.isdir(work):
-        _fill(work, tree, root)
-    if not task.cwd or task.cwd == root:
-        return work
-    inside = os.path.relpath(task.cwd, root)
-    return work if inside.startswith("..") else f"{work}/{inside}"
+    inside = os.path.relpath(task.cwd, root) if task.cwd and task.cwd != root else ""
+    if inside.startswith(".."):
+        inside = ""
+    _fill(work, tree, root, inside)
+    return f"{work}/{inside}" if inside else work
 
 
 class Trees:
@@ -95,7 +92,7 @@ def shared_tree(home: Home, digest: str, cache: Path) -> str:
     tree = _path(cache, digest)
     if os.path.isdir(tree):
         return tree
-    aside = cache / "code" / f".{digest}.{secrets.token_hex(4)}"
+    aside = cache / "code" / f".{digest}.{os.urandom(4).hex()}"
     aside.parent.mkdir(parents=True, exist_ok=True)
     try:
         from paddock.record.code import restore
@@ -116,30 +113,63 @@ def shared_tree(home: Home, digest: str, cache: Path) -> str:
     return tree
 
 
-def _fill(work: str, tree: str, root: str) -> None:
-    """Filled under another name: a directory that is there is whole."""
+def _fill(work: str, tree: str, root: str, inside: str) -> None:
+    """What is missing is added, by each rank that begins, and after an attempt that was killed here: the last of the
+    code is there when all of it is."""
     global _last
-    aside = f"{os.path.dirname(work)}/.work.part"
+    names, own = _names(tree), mixed.own(tree, root, inside)
+    if own and not os.path.lexists(work):
+        _fill_aside(work, tree, root, own)
+    else:
+        try:
+            os.mkdir(work)
+        except FileExistsError:
+            _point_here(work, tree)
+            if names and os.path.lexists(f"{work}/{next(reversed(names))}"):
+                return
+        _put_links(work, tree, root, {})
+    _last = tree, work
+
+
+def _fill_aside(work: str, tree: str, root: str, own: Mapping[str, Sequence[str]]) -> None:
+    """One that has directories of its own is filled under another name: nothing else would say that it is whole."""
+    import shutil  # here, because most tasks run in place
+
+    aside = f"{os.path.dirname(work)}/.work.{os.urandom(4).hex()}"
+    os.mkdir(aside)
     try:
-        os.mkdir(aside)
-    except FileExistsError:  # of an attempt that was killed, or of another rank right now
-        aside += secrets.token_hex(4)
-        os.mkdir(aside)
-    names = _names(tree)
-    before = _last[1] if _last[0] == tree else ""
-    for name in names:
-        _link(f"{tree}/{name}", f"{aside}/{name}", before and f"{before}/{name}")
-    with contextlib.suppress(OSError):  # the original may be gone; the code is not
-        for name in os.listdir(root):
-            if name not in names and name not in _NEVER:
-                os.symlink(f"{root}/{name}", f"{aside}/{name}")
-    try:
+        _put_links(aside, tree, root, own)
         os.rename(aside, work)
     except OSError:
         shutil.rmtree(aside, ignore_errors=True)
-        if not os.path.isdir(work):
+        if not os.path.isdir(work):  # else another rank was faster
             raise
-    _last = tree, work
+
+
+def _put_links(directory: str, tree: str, root: str, own: Mapping[str, Sequence[str]]) -> None:
+    names = _names(tree)
+    before = _last[1] if _last[0] == tree else ""
+    for folder, beside in own.items():
+        os.mkdir(f"{directory}/{folder}")
+        for name in beside:
+            os.symlink(f"{root}/{folder}/{name}", f"{directory}/{folder}/{name}")
+        for part in (f"{folder}/{name}" for name in mixed.folders(tree)[folder]):
+            if part not in own:
+                _link(f"{tree}/{part}", f"{directory}/{part}", before and f"{before}/{part}")
+    for name in _listed(root):
+        if name not in names and name not in mixed.NEVER:
+            with contextlib.suppress(FileExistsError):
+                os.symlink(f"{root}/{name}", f"{directory}/{name}")
+    for name in names:
+        if name not in own:
+            _link(f"{tree}/{name}", f"{directory}/{name}", before and f"{before}/{name}")
+
+
+def _listed(root: str) -> list[str]:
+    try:
+        return os.listdir(root)
+    except OSError:  # the original may be gone; the code is not
+        return []
 
 
 _last = "", ""  # a tree, and the directory that was filled with it last
@@ -149,25 +179,48 @@ def _link(target: str, link: str, before: str) -> None:
     """A symbolic link; or one more name of the link that the task before this one has, which spares the disk an inode
     and a block."""
     if not before or not _is_linked(before, link, target):
-        os.symlink(target, link)
+        with contextlib.suppress(FileExistsError):
+            os.symlink(target, link)
 
 
 def _is_linked(before: str, link: str, target: str) -> bool:
+    """Looked at first: a worker that is killed between the two must not leave another task's file here as the code."""
     try:
+        if os.readlink(before) != target:
+            return False  # that task has put something else in its place
         os.link(before, link, follow_symlinks=False)
-    except OSError:  # on another disk, gone, or it has too many names
+    except OSError:  # no link at all, on another disk, gone, or it has too many names
         return False
-    with contextlib.suppress(OSError):  # no link at all
+    with contextlib.suppress(OSError):
         if os.readlink(link) == target:
             return True
-    os.unlink(link)  # that task has put something else in its place
+    os.unlink(link)  # it did so just now
     return False
 
 
+def _point_here(work: str, tree: str) -> None:
+    """An earlier attempt may have had the snapshot elsewhere: on another machine, or in a job's own scratch space."""
+    code = f"/code/{os.path.basename(tree)}/"
+    for folder, names in mixed.folders(tree).items():
+        if os.path.islink(f"{work}/{folder}"):
+            continue
+        for name in names:
+            part = os.path.normpath(f"{folder}/{name}")
+            link, target = f"{work}/{part}", f"{tree}/{part}"
+            try:
+                found = os.readlink(link)
+            except OSError:  # what the task has made of it, or nothing
+                continue
+            if found != target and found.endswith(code + part) and not os.path.exists(link):
+                aside = f"{os.path.dirname(link)}/.{os.urandom(4).hex()}"
+                os.symlink(target, aside)
+                os.replace(aside, link)
+
+
 @lru_cache(64)
-def _names(tree: str) -> frozenset[str]:
-    """What is in a restored snapshot, which never changes."""
-    return frozenset(os.listdir(tree))
+def _names(tree: str) -> dict[str, None]:
+    """What is in a restored snapshot, which never changes, in the order of the alphabet."""
+    return dict.fromkeys(sorted(os.listdir(tree)))
 
 
 def _make_read_only(tree: Path) -> None:
@@ -182,6 +235,8 @@ def _make_read_only(tree: Path) -> None:
 
 
 def _remove(tree: Path) -> None:
+    import shutil
+
     for directory, _, _ in os.walk(tree):
         os.chmod(directory, 0o755)
     shutil.rmtree(tree, ignore_errors=True)

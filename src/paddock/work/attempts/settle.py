@@ -16,8 +16,9 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from paddock import files
 from paddock.queue import commit
@@ -53,8 +54,7 @@ class End(NamedTuple):
         return {key: round(value, 3) for key, value in found.items() if value}
 
 
-@dataclass
-class Ending:
+class Ending(msgspec.Struct):
     """An attempt that is over, and whose file is still to be moved."""
 
     queue: DirectoryQueue
@@ -64,7 +64,7 @@ class Ending:
     task: str
     place: Place | None  # where the file is; None when that has to be looked up
     journal: Journal | None = None
-    files: list[int] = field(default_factory=list)  # descriptors of what the disk is to be asked to keep
+    files: list[int] = msgspec.field(default_factory=list)  # descriptors of what the disk is to be asked to keep
     noted: bool = False
     synced: bool = False
     misses: int = 0
@@ -81,6 +81,7 @@ class Settling:
         self._worker, self._say, self._notices = worker, say, notices
         self._over: dict[str, tuple[DirectoryQueue, Running, End]] = {}  # attempts that `note` has to write of
         self.ended: Callable[[str], None] = lambda run: None  # told of each run after the last word in its journal
+        self.over: Callable[[str, str], None] = lambda task, state: None  # told where each file goes
         self._endings: dict[str, Ending] = {}
         self._later: list[Ending] = []  # those that the disk refused
         self._syncing: set[str] = set()  # the keys of what the thread has
@@ -141,7 +142,9 @@ class Settling:
     def settle(self, ending: Ending) -> None:
         """Write the note, and have the rest done."""
         self._endings[ending.key] = ending
-        self._notices.ended(ending.queue, ending.file, ending.note, _destination(ending, ending.place).state)
+        state = _destination(ending, ending.place).state
+        self._notices.ended(ending.queue, ending.file, ending.note, state)
+        self.over(ending.task, state)
         self._advance(ending)
 
     def work(self) -> None:

@@ -12,12 +12,12 @@ import shlex
 import socket
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from paddock.queue import handover
-from paddock.queue.ensemble.gang import is_gang
 from paddock.queue.handover import Handover
 from paddock.queue.task import Task
 from paddock.record.layout import Home
@@ -45,13 +45,12 @@ class Kind(NamedTuple):
 
     @classmethod
     def of(cls, task: Task) -> Kind | None:
-        if not task.warm or task.code or is_gang(task):
+        if not task.warm or task.code or task.is_gang:
             return None
         return cls(task.warm, task.cwd or os.getcwd(), tuple(sorted(task.env.items())), task.gpus)
 
 
-@dataclass
-class Kept:
+class Kept(msgspec.Struct):
     """A kind of which some are to be there."""
 
     kind: Kind
@@ -61,8 +60,7 @@ class Kept:
     again: float = 0.0  # when the next may be started
 
 
-@dataclass
-class Spare:
+class Spare(msgspec.Struct):
     key: str
     kind: Kind
     gpus: tuple[str, ...]

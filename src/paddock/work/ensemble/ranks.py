@@ -219,9 +219,8 @@ class Ranks:
         try:
             environ = attempts.environment(task, held.go.attempt, work.home, self._devices(held))
             environ |= gang.environment(held.go, held.seat)
-            work.guard.spawn(
-                held.key, attempts.argv(task.command, directory), environ, output, task.timeout, work.options.grace
-            )
+            command = attempts.argv(task.command, directory, str(run.path))
+            work.guard.spawn(held.key, command, environ, output, task.timeout, work.options.grace)
         finally:
             os.close(output)
         work.say(f"running: rank {held.rank} of {len(held.go.seats)} of {task.id}")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from paddock.queue.lifecycle import ACTIVE, CHECKING, QUEUED, Place
+from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, Place
 from paddock.work.launcher import Job, JobState
 
 MOST_IN_VAIN = 3  # jobs in a row that ended before their worker had begun an attempt
@@ -41,7 +41,7 @@ def plan(
     unwanted = [
         job
         for task, found in jobs.items()
-        if task not in here or not _is_open(here[task])
+        if task not in here or not (_is_open(here[task]) or _is_held(here[task]))
         for job in found
         if job.state is JobState.PENDING
     ]
@@ -50,6 +50,11 @@ def plan(
 
 def _is_open(place: Place) -> bool:
     return place.state in (QUEUED, CHECKING, ACTIVE)
+
+
+def _is_held(place: Place) -> bool:
+    """It was paused while it ran, and its worker has it stopped. Its engine may not know yet that the job began."""
+    return place.state == PAUSED and place.token is not None
 
 
 def _needs_worker(place: Place, alive: AbstractSet[str]) -> bool:

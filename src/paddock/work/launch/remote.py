@@ -94,6 +94,7 @@ def _review(queue: DirectoryQueue, scheme: str, by_claim: Mapping[str, Job]) -> 
             elif job is None:
                 _put_away(queue, place, None)
             elif job.state is JobState.ENDED:
+                _note_anew(queue, place, job)  # it may have begun and ended since the last look
                 _put_away(queue, place, job)
             elif job.state is JobState.RUNNING:
                 _runs(queue, place, job)
@@ -105,31 +106,38 @@ def _review(queue: DirectoryQueue, scheme: str, by_claim: Mapping[str, Job]) -> 
 
 
 def _runs(queue: DirectoryQueue, place: Place, job: Job) -> None:
-    """Its job runs. An engine may begin anew by itself what was lost with a machine: that is an attempt, too."""
     if place.state == QUEUED:
         if not queue.move(place, place._replace(state=ACTIVE)):
             return
         place = place._replace(state=ACTIVE)
+    losses = _note_anew(queue, place, job)
+    if losses and (state := after_loss(ACTIVE, losses)) != QUEUED:
+        queue.move(place, place._replace(state=state))  # the next look ends the job
+
+
+def _note_anew(queue: DirectoryQueue, place: Place, job: Job) -> int:
+    """An engine may begin anew by itself what was lost with a machine: that is an attempt, too. All losses until now,
+    if there is a new one."""
     if not job.try_:
-        return
+        return 0
     path = queue.path / TRIES / place.id
     try:
         claim, _, before = files.read_from(path, 0).decode("utf-8", "replace").strip().partition(" ")
     except OSError:
         claim, before = "", ""
     if (claim, before) == (job.claim, job.try_):
-        return
+        return 0
     path.parent.mkdir(exist_ok=True)
     files.replace(path, f"{job.claim} {job.try_}\n".encode())
-    if claim == job.claim:
-        with contextlib.suppress(Damaged):
-            file = queue.read(place)
-            note = Attempt(
-                number=len(file.attempts) + 1, worker=before, outcome="lost", exit="its machine or pod is gone"
-            )
-            queue.append(place, render_attempt(note, file.fence))
-            if (state := after_loss(ACTIVE, file.losses + 1)) != QUEUED:
-                queue.move(place, place._replace(state=state))  # the next look ends the job
+    if claim != job.claim:
+        return 0
+    try:
+        file = queue.read(place)
+    except Damaged:
+        return 0
+    note = Attempt(number=len(file.attempts) + 1, worker=before, outcome="lost", exit="its machine or pod is gone")
+    queue.append(place, render_attempt(note, file.fence))
+    return file.losses + 1
 
 
 def _let_go(queue: DirectoryQueue, place: Place) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import time
 from hashlib import blake2b
 
@@ -81,7 +80,7 @@ class Marks:
                 return False
             if time.monotonic() - self._empty.setdefault(path, time.monotonic()) < STALE_SECONDS:
                 return False
-            aside = f"{path}.{secrets.token_hex(4)}"
+            aside = f"{path}.{os.urandom(4).hex()}"
             os.rename(path, aside)
             os.unlink(aside)
         except OSError:

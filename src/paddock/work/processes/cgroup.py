@@ -3,7 +3,6 @@ killed or frozen in one step."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 
@@ -135,7 +134,11 @@ def existing(key: str) -> Cgroup | None:
 
 
 def name(key: str) -> str:
-    return _PREFIX + (key if _PLAIN.fullmatch(key) else hashlib.sha256(key.encode("utf-8", "replace")).hexdigest())
+    if _PLAIN.fullmatch(key):
+        return _PREFIX + key
+    import hashlib  # seldom: it loads a library of ciphers, and a task would wait for that
+
+    return _PREFIX + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 def usable() -> str:

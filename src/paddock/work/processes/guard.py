@@ -19,8 +19,9 @@ import signal
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
 
 from paddock.work.processes import guarding, process
 
@@ -29,15 +30,13 @@ _KEY_CHARACTERS = 1000
 _INLINE_CHARACTERS = 5_000  # each takes at most 4 bytes, and a message that is read has 64 KiB
 
 
-@dataclass(frozen=True)
-class Started:
+class Started(msgspec.Struct, frozen=True):
     key: str
     pid: int
     start: str  # ticks since boot
 
 
-@dataclass(frozen=True)
-class Exited:
+class Exited(msgspec.Struct, frozen=True):
     """A task's first process ended, and nothing of the others is left."""
 
     key: str
@@ -50,13 +49,11 @@ class Exited:
     reason: str = ""  # why it could not be started, or buried
 
 
-@dataclass(frozen=True)
-class Fenced:
+class Fenced(msgspec.Struct, frozen=True):
     """The lease was not renewed in time: everything was killed. Nothing starts until it is renewed."""
 
 
-@dataclass(frozen=True)
-class GuardDied:
+class GuardDied(msgspec.Struct, frozen=True):
     """Nobody guards the tasks any more."""
 
 
@@ -179,7 +176,7 @@ class Guard:
             event = _event(marshal.loads(data)) if data else GuardDied()
             if isinstance(event, Exited):
                 if event.key in self._handed:  # it ended before the guard had heard of it
-                    event = replace(event, key=self._handed[event.key])
+                    event = msgspec.structs.replace(event, key=self._handed[event.key])
                 self._forget(event.key)
             elif isinstance(event, GuardDied):
                 self._died = True

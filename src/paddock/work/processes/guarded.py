@@ -11,9 +11,10 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+import msgspec
 
 from paddock.work.processes import cgroup, process
 from paddock.work.processes.process import Process
@@ -25,8 +26,7 @@ class Phase(Enum):
     KILLING = 3
 
 
-@dataclass
-class Guarded:
+class Guarded(msgspec.Struct):
     """A task from its start until its last process is gone."""
 
     key: str
@@ -47,8 +47,8 @@ class Guarded:
     ended: float = 0.0
     status: int = signal.SIGKILL
     usage: Any = None
-    known: set[tuple[int, int]] = field(default_factory=set)  # processes seen at the last look
-    warned: set[tuple[int, int]] = field(default_factory=set)  # processes that got SIGTERM
+    known: set[tuple[int, int]] = msgspec.field(default_factory=set)  # processes seen at the last look
+    warned: set[tuple[int, int]] = msgspec.field(default_factory=set)  # processes that got SIGTERM
 
     @property
     def is_over(self) -> bool:

@@ -33,6 +33,7 @@ LEFTOVER_GRACE = 1.0  # seconds that processes have which a task left behind whe
 _TICK = 1.0  # seconds at most between two looks at the fence: a timer does not run while a laptop sleeps
 _RECEIVE, _SEND = (int(socket.MSG_DONTWAIT | flag) for flag in (socket.MSG_CMSG_CLOEXEC, socket.MSG_NOSIGNAL))
 _RIGHTS_BYTES = socket.CMSG_SPACE(4 * array.array("i").itemsize)  # of up to four descriptors
+_TICKS = os.sysconf("SC_CLK_TCK")  # in which the kernel tells when a process started, a second
 _USED = 32  # descriptors that are kept before they are closed together
 _NOT_STARTED = 127 << 8  # the wait status of a shell that could not find a command
 _IGNORED = ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "PIPE", "TSTP", "TTIN", "TTOU")
@@ -205,7 +206,7 @@ class GuardProcess:
             argv, env = given["argv"], {**self.env, **given["env"], process.MARKER: key}
             if not argv:
                 raise ValueError("the command is empty")
-            began = time.monotonic()
+            began, ticks = time.monotonic(), int(boot_time() * _TICKS)
             pid = process.spawn(argv, env, output, stdin)
             self.lineage.childless = False
             floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -216,7 +217,8 @@ class GuardProcess:
         finally:
             if stdin >= 0:
                 os.close(stdin)  # a socket: it waits for no disk, and the process alone is to have this end
-        leader = process.look(pid) or Process(pid, 0, os.getpid(), pid, "Z", 1)
+        # It is our child, so its pid is its own until we have waited for it; when it started, our clock says as well.
+        leader = (process.look(pid) if self.starts else None) or Process(pid, ticks, os.getpid(), pid, "Z", 1)
         task = Guarded(key, leader, order["timeout"], order["grace"], floor, began, waits=stdin >= 0)
         self.tasks[key] = self.leaders[pid] = task
         if self.starts:

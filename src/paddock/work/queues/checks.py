@@ -11,7 +11,8 @@ import heapq
 import os
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue
@@ -30,18 +31,16 @@ AT_ONCE, SLOW_AT_ONCE, SLOW_SECONDS = 4, 32, 1.0  # those that take long, and so
 Wish = tuple[str, str, tuple[tuple[str, str], ...]]  # text, directory, environment: what makes two checks the same
 
 
-@dataclass
-class Check:
+class Check(msgspec.Struct):
     wish: Wish
-    names: dict[str, None] = field(default_factory=dict)  # of the tasks that wait for it, in the order they asked
+    names: dict[str, None] = msgspec.field(default_factory=dict)  # of tasks that wait for it, as they asked
     rest: float = 0.0  # after the last failure
     due: float = 0.0
     passed: float = -1e9
     runs: bool = False
 
 
-@dataclass
-class Checking:
+class Checking(msgspec.Struct):
     """A task that is in `checking/` because of us."""
 
     place: Place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Set
+from collections.abc import Callable, Set
 
 from paddock.queue import lifecycle
 from paddock.queue.directory import DirectoryQueue
@@ -29,17 +29,19 @@ class Desk:
         guard: Guard,
         most: Slots,
         liveness: Liveness,
+        say: Callable[[str], None],
         *,
         listen: bool,
         only: str = "",
     ) -> None:
+        """`say` gets what a person is to know who looks on."""
         worker = lease.path.name
         self.queue, self.lease, self._only = queue, lease, only
         self.mirror = Mirror(queue, listen=listen)
-        self.waiting = Waiting(queue, self.mirror, most, lease.log, only)
+        self.waiting = Waiting(queue, self.mirror, most, say, only)
         self.checks = Checks(queue, self.waiting, guard, worker)
         self._watch = Watch(queue.workers, liveness.reclaim)
-        self.reclaim = Reclaim(queue, self.mirror, self._watch, worker, lease.log, liveness.look)
+        self.reclaim = Reclaim(queue, self.mirror, self._watch, worker, say, liveness.look)
         self.unwanted = False  # somebody has removed the worker's file
         self._looked = -1e9  # when the directories were last seen
 

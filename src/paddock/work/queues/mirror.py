@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field
+
+import msgspec
 
 from paddock.queue.directory import DirectoryQueue, Listing
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, OWNED, PAUSED, QUEUED, Place, place
@@ -28,13 +29,12 @@ SETTLED_SECONDS = 2.0  # a listing so soon after a change may have missed anothe
 THRIFT = 300  # listings to be safe take at most one part in so many of the time
 
 
-@dataclass
-class Listed:
+class Listed(msgspec.Struct):
     """What is known of one directory."""
 
-    names: set[str] = field(default_factory=set)
-    owned: set[str] = field(default_factory=set)  # names with a token
-    odd: set[str] = field(default_factory=set)  # ids of tasks whose name says more than the id
+    names: set[str] = msgspec.field(default_factory=set)
+    owned: dict[str, set[str]] = msgspec.field(default_factory=dict)  # names with a token, by the task's id
+    odd: set[str] = msgspec.field(default_factory=set)  # ids of tasks whose name says more than the id
     stamp: int = -1  # the directory's time at the last look
     since: float = 0.0  # when that was first seen
     at: float = -1e9  # of the last listing
@@ -79,7 +79,7 @@ class Mirror:
 
     def claims(self) -> Listing:
         """Every name that some worker has put its token on, and every one where such names belong."""
-        names = [(state, name) for state in ORDER[:-1] for name in self.listed[state].owned]
+        names = [(state, name) for state in ORDER[:-1] for same in self.listed[state].owned.values() for name in same]
         names += [(state, name) for state in OWNED for name in self.listed[state].names if "~" not in name]
         places = [found for state, name in names if (found := place(state, name)) is not None]
         return Listing(places, [], self.queue.is_there())
@@ -102,12 +102,12 @@ class Mirror:
 
     def is_owned(self, task: str) -> bool:
         """Whether some worker has put its token on a file of it."""
-        return any(task in self.listed[state].odd for state in OWNED)
+        return any(task in self.listed[state].owned for state in OWNED)
 
     def has_rival(self, mine: Place) -> bool:
         """Whether a worker has another file of this task."""
-        names = (*self.listed[ACTIVE].owned, *self.listed[PAUSED].owned)
-        return any(name.startswith(mine.id) and name != mine.name and task_id(name) == mine.id for name in names)
+        same = (self.listed[state].owned.get(mine.id, ()) for state in (ACTIVE, PAUSED))
+        return any(name != mine.name for names in same for name in names)
 
     def _apply(self, change: Change) -> bool:
         directory, name, here, _ = change
@@ -118,8 +118,14 @@ class Mirror:
         act = set.add if here else set.discard
         act(listed.names, name)
         if "~" in name:
-            act(listed.owned, name)
-            act(listed.odd, task_id(name))
+            task = task_id(name)
+            same = listed.owned.setdefault(task, set())
+            act(same, name)
+            if same:  # perhaps another worker's, which is still there
+                listed.odd.add(task)
+            else:
+                del listed.owned[task]
+                listed.odd.discard(task)
         elif "@" in name:
             act(listed.odd, task_id(name))
         return known or here

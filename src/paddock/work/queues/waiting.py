@@ -7,13 +7,15 @@ best one that fits is found without asking all the others.
 
 from __future__ import annotations
 
+import errno
 import heapq
 import os
 import stat
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from paddock import files
 from paddock.errors import Damaged
@@ -29,6 +31,7 @@ STATES_SECONDS = 1.0  # how old a listing may be that dooms a task
 AGAIN_SECONDS = 5.0  # before a file that could not be read as a task is read again
 AUDIT_SECONDS = 30.0  # between two looks for tasks that were forgotten
 SLICE_SECONDS = 0.02  # spent on reading files before the worker sees to its other duties
+_NO_FILE = "is no plain file, and is left alone"
 
 Key = tuple[int, str, str]  # priority, id and name of a task, so that the smallest is the next
 Mark = tuple[int, int, int]  # inode, size, time: a file that was edited has another
@@ -41,8 +44,7 @@ class Candidate(NamedTuple):
     doomed: str = ""  # why what it waits for will never happen
 
 
-@dataclass
-class Aside:
+class Aside(msgspec.Struct):
     """A task that has to wait."""
 
     why: str  # as a person is told
@@ -217,10 +219,15 @@ class Waiting:
             self.mirror.forget(place.state, place.name)
             return None
         except OSError as error:
-            return self._refuse(place, f"cannot be read now ({error.strerror})", passing=True)
+            if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+                return self._refuse(place, _NO_FILE)
+            passing = error.errno != errno.EACCES
+            return self._refuse(place, f"cannot be read now ({error.strerror})", passing=passing)
         try:
             about = os.fstat(descriptor)
-            if not stat.S_ISREG(about.st_mode) or about.st_uid not in (0, os.getuid(), self._owner):
+            if not stat.S_ISREG(about.st_mode):
+                return self._refuse(place, _NO_FILE)
+            if about.st_uid not in (0, os.getuid(), self._owner):
                 return self._refuse(place, "belongs to somebody else, and is left alone")
             data = os.read(descriptor, about.st_size + 1)
             if len(data) > about.st_size:  # it grows

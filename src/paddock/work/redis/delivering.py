@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from typing import Any
 
 from paddock import files
 from paddock.queue.directory import ASIDE
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, LOOK, QUEUED, Place
 from paddock.queue.task import TaskFile, read
 from paddock.work.redis.held import Held, Stock
+from paddock.work.redis.restoring import restore
 
 HOLD_SECONDS = 10.0  # for so long a task may be here without having begun; then others may try
 CHECK_REST_SECONDS, CODE_REST_SECONDS = 3.0, 30.0
@@ -57,10 +60,16 @@ class Delivering:
         data = held.original + files.read_from(stock.tray.file(at), held.written)
         file = read(data, task)
         count = len(file.attempts)
-        if not held.stale and not stock.queue.finish(task, held.claim, at.state, data, count, why=_ending(file)):
+        stock.said.add(task.encode())
+        if not held.stale and not self._finish(task, held, at.state, data, count, why=_ending(file)):
+            stock.said.discard(task.encode())
             stock.say(f"{task} is {at.state} here, but another's by now: its result stays with its run")
         stock.tray.remove(at)
         del stock.held[task]
+
+    def _finish(self, task: str, held: Held, state: str, data: bytes, attempts: int, **more: Any) -> bool:
+        finish = partial(self._stock.queue.finish, task, held.claim, state, data, attempts, **more)
+        return finish() or (restore(self._stock, task, held) and finish())
 
     def _give_back(self, task: str, held: Held, at: Place, last: bool) -> None:
         stock = self._stock
@@ -75,7 +84,7 @@ class Delivering:
         why = stock.reasons.get(task, "")
         try:
             if not held.stale:
-                stock.queue.finish(task, held.claim, "front" if last else "rest", data, attempts, rest=rest, why=why)
+                self._finish(task, held, "front" if last else "rest", data, attempts, rest=rest, why=why)
         except BaseException:
             os.rename(path, stock.tray.file(at))  # it is tried again
             raise

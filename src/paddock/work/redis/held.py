@@ -22,6 +22,7 @@ class Held:
     original: bytes  # its file, as it is in Redis
     written: int  # bytes of what went into the tray; what comes behind is news
     begun: bool = False
+    over: bool = False  # it has ended; what is still to be done is to write that down, and to say it in Redis
     missing: int = 0  # looks in a row that did not find its file
     stale: bool = False  # another's by now
 
@@ -37,3 +38,4 @@ class Stock:
     held: dict[str, Held] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)  # why a task waits here
     taken: int = 0
+    said: set[bytes] = field(default_factory=set)  # tasks of which we told Redis the end, until we hear it ourselves

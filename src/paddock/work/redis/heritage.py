@@ -33,7 +33,8 @@ from paddock.queue.lifecycle import (
     inherited,
     is_mover,
 )
-from paddock.queue.task import TaskFile, read, render_attempt
+from paddock.queue.redis import jobs
+from paddock.queue.task import Attempt, TaskFile, read, render_attempt
 from paddock.work.processes import process
 from paddock.work.redis.held import Stock
 
@@ -43,6 +44,7 @@ class Heritage:
         self._queue, self._held, self._say = stock.queue, stock.held, stock.say
         self._worker, self._reclaim = worker, stock.options.liveness.reclaim
         self._beats: dict[str, tuple[int, float]] = {}  # and when we saw it become that
+        self._between: dict[str, float] = {}  # what a worker of RQ has taken and not begun, since when
         self._watch = Watch(Path(), math.inf)
 
     def look(self) -> None:
@@ -50,7 +52,13 @@ class Heritage:
         with self._queue.connection.pipeline(transaction=True) as pipeline:
             for what in ("workers", "beats", "claims"):
                 pipeline.hgetall(keys.own(what))
-            known, beats, claims = pipeline.execute()
+            pipeline.zrangebyscore(keys.rq("wip"), "-inf", time.time())
+            pipeline.lrange(f"{keys.waiting}:intermediate", 0, -1)
+            known, beats, claims, silent, between = pipeline.execute()
+        for entry in silent:
+            task, _, execution = entry.decode().partition(":")
+            self._give_up(task, execution)
+        self._turn_back([entry.decode() for entry in between])
         owners: dict[str, list[tuple[str, Token]]] = {name.decode(): [] for name in known}
         for task, value in claims.items():
             claim = value.split()[0].decode()
@@ -69,6 +77,27 @@ class Heritage:
                 for task, token in tasks:
                     self._take_over(task, token, tray if here else None)
                 self._bury(worker, tray if here else None)
+
+    def _give_up(self, task: str, execution: str) -> None:
+        """What a worker of RQ had that has been silent for too long. Jobs of others are none of our business."""
+        queue = self._queue
+        with contextlib.suppress(FileNotFoundError, Damaged):
+            data = queue.data(task)
+            worker = (queue.connection.hget(queue.keys.job(task), "worker_name") or b"rq").decode()
+            file, why = read(data, task), f"its worker {worker}, of RQ, is not heard of any more"
+            note = Attempt(number=len(file.attempts) + 1, worker=worker, outcome="lost", exit=why)
+            data += render_attempt(note, file.fence)
+            _, payload = jobs.result(False, why)
+            if queue.change("abandon", task, execution, data, note.number, jobs.moment(), payload, worker):
+                self._say(f"failed ({why}): {task}")
+
+    def _turn_back(self, tasks: Sequence[str]) -> None:
+        now = time.monotonic()
+        self._between = {task: self._between.get(task, now) for task in tasks}
+        for task, since in self._between.items():
+            known = now - since > self._reclaim and self._queue.connection.hexists(self._queue.keys.own("tasks"), task)
+            if known and self._queue.change("turn_back", task):
+                self._say(f"{task} was taken by a worker of RQ that did not begin it: it goes back")
 
     def _give_back(self, tasks: Sequence[tuple[str, Token]]) -> None:
         """Claims of our own that we never heard of: the answer was lost on its way. Nobody runs them."""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from paddock.errors import PaddockError
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import LOOK
+from paddock.queue.lifecycle import DONE, FAILED, LOOK
 from paddock.queue.redis.connection import sentences
 from paddock.queue.redis.queue import RedisQueue
 from paddock.record.wake import Wake
@@ -34,6 +34,7 @@ from paddock.work.redis.taking import Taking
 from paddock.work.worker import Worker
 
 LOOK_SECONDS = 1.0  # between two looks at what people ordered, if nobody has told of it
+TEND_SHARE = 20.0  # so many times as long as a look at those that wait aside took, there is none
 LAST_SECONDS = 30.0  # for what is left to say when the worker has to leave
 
 
@@ -44,7 +45,8 @@ class Porter(threading.Thread):
         self._inbox, self._outbox = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._closing = threading.Event()
         self._news = True
-        self._looked = self._inherited = -1e9
+        self._looked = self._inherited = self._tend_at = -1e9
+        self._untended = False
         self._refusal = ""
         self._presence: Presence | None = None
 
@@ -62,6 +64,7 @@ class Porter(threading.Thread):
         presence = Presence(stock, worker.name)
         presence.register()
         self._presence = presence
+        worker.settling.over = self._over
         self._wake = Wake({state: (stock.tray.directory(state), False) for state in LOOK})
         threading.Thread(target=self._listen, name="ears", daemon=True).start()
         self.start()
@@ -79,10 +82,20 @@ class Porter(threading.Thread):
                             continue
                         if message["channel"].decode() == commands and b"shutdown" in message["data"]:
                             self._leave()
+                        if message["data"] in self.stock.said:
+                            self.stock.said.discard(message["data"])  # what we have said ourselves is no news
+                            continue
                         self._news = True
                         self.wake()
             except Exception:  # the other thread says what is wrong
                 self._closing.wait(1.0)
+
+    def _over(self, task: str, state: str) -> None:
+        """The worker says so: the next one is fetched while this one's end is brought to the disk."""
+        held = self.stock.held.get(task)
+        if held is not None and state in (DONE, FAILED):
+            held.over = True
+            self.wake()
 
     def wake(self) -> None:
         with contextlib.suppress(OSError):
@@ -106,6 +119,8 @@ class Porter(threading.Thread):
             pause = 0.05 if self._wake.fd < 0 and held else 0.25 if held else LOOK_SECONDS
             if any(one.missing for one in held.values()):
                 pause = 0.05
+            if self._untended:
+                pause = min(pause, max(0.01, self._tend_at - time.monotonic()))
             poller.poll(pause * 1000)
             with contextlib.suppress(BlockingIOError):
                 os.read(self._inbox, 4096)
@@ -142,13 +157,24 @@ class Porter(threading.Thread):
         if now - self._inherited >= stock.options.liveness.look:
             self._inherited = now
             self._heritage.look()
-        if (news or ended) and stock.queue.connection.zcard(stock.queue.keys.rq("deferred")):
-            stock.queue.tend()
+        self._untended = self._untended or news or ended
+        self._tend(now)
         if not self.worker.stopping and hasattr(self.worker, "signals"):  # before that a TERM would just end it
-            self._taking.fetch(now, self.worker.starting.may_begin)
+            self._taking.fetch(now, self.worker.starting.may_begin, news)
             if self._taking.is_over:
                 self._leave()
         presence.show()
+
+    def _tend(self, now: float) -> None:
+        """Who waits for what has ended goes on: at once where few wait, and never in much of our time where many do."""
+        queue = self.stock.queue
+        if not self._untended or now < self._tend_at:
+            return
+        if queue.connection.zcard(queue.keys.rq("deferred")):
+            start = time.monotonic()
+            queue.tend()
+            self._tend_at = time.monotonic() + TEND_SHARE * (time.monotonic() - start)
+        self._untended = False
 
     # The end
 

@@ -12,6 +12,7 @@ from paddock.queue.redis.connection import sentences
 from paddock.queue.redis.crew import forget
 from paddock.work.processes.guarding import boot_time
 from paddock.work.redis.held import Stock
+from paddock.work.redis.restoring import restore
 
 KEPT_SECONDS = 60  # of the key by which RQ knows that we live, beyond the reclaim
 _BURIED_SECONDS = 60  # RQ shows for so long that it has ended
@@ -59,14 +60,16 @@ class Presence:
         known = self._stock.queue.change("beat", self._worker, jobs.moment(), keep)
         self.vouched, self.beaten = at, time.monotonic()
         if not known:  # Redis has lost its memory, or somebody has cleaned up
+            for task, held in self._stock.held.items():  # first: a worker that Redis knows has nothing to restore
+                restore(self._stock, task, held)
             self.register()
 
     def show(self) -> None:
-        running = next((task for task, one in self._stock.held.items() if one.begun), "")
-        if running != self._shown:
-            self._shown = running
+        state = "idle" if all(one.over for one in self._stock.held.values()) else "busy"
+        if state != self._shown:
+            self._shown = state
             # Not which job it is: rq-dashboard unpickles that one whatever it is told, and then shows no worker at all.
-            self._stock.queue.connection.hset(self._key, "state", "busy" if running else "idle")
+            self._stock.queue.change("show", self._worker, state)
 
     def unregister(self) -> None:
         queue = self._stock.queue

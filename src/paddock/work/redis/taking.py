@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,15 +13,18 @@ from paddock.errors import Damaged
 from paddock.queue.directory import ASIDE
 from paddock.queue.lifecycle import ACTIVE, CHECKING, FAILED, QUEUED, Place
 from paddock.queue.redis import jobs
-from paddock.queue.task import read, without
+from paddock.queue.task import Task, read, without
 from paddock.work.redis.held import Held, Stock
 
+PASS_SECONDS = 60.0  # for so long what has no place here is left to others; a disk may come back
+PASSED = 64  # tasks at most that are remembered for that
 CHECKS = 16  # tasks at most that are here only because their check is tried
 
 
 class Taking:
     def __init__(self, stock: Stock, worker: str) -> None:
         self._stock, self._worker = stock, worker
+        self._passed: dict[str, float] = {}  # what was left to others, and when
 
     def _room(self) -> tuple[Any, int]:
         """What is free, and how many more may come to have their check tried."""
@@ -28,23 +32,25 @@ class Taking:
         for one in self._stock.held.values():
             if one.task.check and not one.begun:
                 checks -= 1
-            else:
+            elif not one.over:
                 free, _ = free.take(one.task)
         return free, checks
 
-    def fetch(self, now: float, may_begin: Callable[[float], bool]) -> None:
+    def fetch(self, now: float, may_begin: Callable[[float], bool], news: bool) -> None:
+        """`news`: something may have come to have its check tried, for which there is always room."""
         stock = self._stock
         while may_begin(time.monotonic()):
             if stock.options.one_task and stock.taken:
                 return
             free, checks = self._room()
-            if free.tasks < 1 and checks < 1:
+            if free.tasks < 1 and (checks < 1 or not news):
                 return
+            self._passed = {task: at for task, at in self._passed.items() if now - at < PASS_SECONDS}
             most, execution = stock.options.slots, secrets.token_hex(16)
             found = stock.queue.change(
                 *("take", self._worker, execution, jobs.moment(), time.time(), max(free.tasks, 0), len(free.gpus)),
                 *(_amount(free.cpus), _amount(free.mem), max(checks, 0)),
-                *(len(most.gpus), _amount(most.cpus), _amount(most.mem)),
+                *(len(most.gpus), _amount(most.cpus), _amount(most.mem), *list(self._passed)[-PASSED:]),
             )
             if not found:
                 return
@@ -60,6 +66,15 @@ class Taking:
         except Damaged as error:
             stock.say(f"failed (not run: {error.message}): {task}")
             stock.queue.finish(task, claim, FAILED, b"", attempts, why=str(error))
+            return
+        absent = _absent(file.task)
+        if absent:
+            stock.say(f"left to others: {task}: there is no {absent} on this machine")
+            stock.queue.finish(
+                task, claim, "pass", b"", attempts, why=f"there is no {absent} on {socket.gethostname()}"
+            )
+            self._passed.pop(task, None)
+            self._passed[task] = now
             return
         # What it waited for has happened, or it were not here; the tray knows nothing of those tasks.
         alone = without(data, {dependency.task for dependency in file.task.after}) if file.task.after else data
@@ -80,6 +95,13 @@ class Taking:
         if stock.options.persist:
             return False
         return not any(place.state in (QUEUED, CHECKING, ACTIVE) for place in stock.queue.content().places)
+
+
+def _absent(task: Task) -> str:
+    """A directory that it needs as it is, and that is not on this machine: another's may have it."""
+    here = task.facts.get("here")
+    needed = [*(map(str, here) if isinstance(here, list) else ()), *([task.cwd] if task.cwd and not task.code else ())]
+    return next((path for path in needed if not os.path.isdir(path)), "")
 
 
 def _amount(number: int | None) -> int:

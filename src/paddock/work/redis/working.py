@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.redis.queue import RedisQueue
@@ -30,7 +31,7 @@ class RedisWorker:
         self._tell, self.queue = tell, queue
         tray = DirectoryQueue(tray_path(home.path))
         self.porter = Porter(queue, tray, options, lambda text: tell([text]))
-        inner = replace(options, persist=True, one_task=False, vouched=lambda: self.porter.vouched)
+        inner = msgspec.structs.replace(options, persist=True, one_task=False, vouched=lambda: self.porter.vouched)
         self.worker = Worker(home, [tray], inner, cache, self._heard)
         self.name = self.worker.name
 

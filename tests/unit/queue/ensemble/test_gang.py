@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from paddock.queue.ensemble import gang
 from paddock.queue.ensemble.gang import Gang, Go, Result, Seat, Wait
+from paddock.queue.ensemble.inherited import without_rank
 from paddock.queue.lease import Identity
 from paddock.queue.lifecycle import QUEUED, Place, Token
 from paddock.queue.task import Task
@@ -65,6 +66,14 @@ def test_what_all_workers_together_have_decides_whether_slots_are_kept() -> None
     assert gang.capacity(Task(id="x", command="true", gpus=2), workers) == 1
 
 
+def test_cores_and_memory_count_where_they_are_known() -> None:
+    known = Identity("a", 1, "h", 1, "", "", "", 4, cpus=2, mem=6 << 30)
+    unknown = Identity("b", 1, "h", 2, "", "", "", 3)
+    assert gang.capacity(Task(id="x", command="true", cpus=1), [known, unknown]) == 2 + 3
+    assert gang.capacity(Task(id="x", command="true", cpus=4), [known, unknown]) == 0 + 3
+    assert gang.capacity(Task(id="x", command="true", cpus=1, mem=4 << 30), [known]) == 1
+
+
 def test_a_better_task_takes_a_kept_slot_at_once_and_a_later_one_after_the_wait() -> None:
     kept = (0, Place(QUEUED, "20261102"))
     assert gang.may_take((0, Place(QUEUED, "20261101")), kept, False)
@@ -102,7 +111,7 @@ def test_each_rank_knows_its_place() -> None:
 def test_the_workers_own_rank_is_not_its_tasks() -> None:
     environ = {"SLURM_PROCID": "3", "SLURM_STEP_ID": "0", "RANK": "3", "OMPI_COMM_WORLD_RANK": "3", "PMI_SIZE": "8"}
     kept = {"SLURM_JOB_ID": "77", "SLURM_JOB_END_TIME": "9", "FRANK": "x", "PATH": "/bin"}
-    assert gang.without_rank({**environ, **kept}) == kept
+    assert without_rank({**environ, **kept}) == kept
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,14 @@ def test_a_password_is_never_shown() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["redis://box:x", "redis://box/abc", "redis://box?queue=", "redis://box?queue=a b", "redis://b?queue=a&queue=b"],
+    [
+        "redis:/box:6379/0",
+        "redis://box:x",
+        "redis://box/abc",
+        "redis://box?queue=",
+        "redis://box?queue=a b",
+        "redis://b?queue=a&queue=b",
+    ],
 )
 def test_what_is_no_redis_is_a_sentence(url: str) -> None:
     with pytest.raises(UsageError):
@@ -35,4 +42,5 @@ def test_what_is_no_redis_is_a_sentence(url: str) -> None:
 def test_other_urls_are_not_meant() -> None:
     assert not is_redis("slurm://gpu")
     assert not is_redis("redis")
+    assert not is_redis("unix")
     assert is_redis("rediss://x")

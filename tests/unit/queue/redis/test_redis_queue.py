@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,23 +16,6 @@ from paddock.queue.order.orders import carry_out, find
 from paddock.queue.redis.queue import RedisQueue
 from paddock.queue.task import Attempt, Dependency, Task, read, render_attempt
 from tests.redisserver import RedisServer
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    made = RedisServer(tmp_path_factory.mktemp("redis"))
-    try:
-        yield made
-    finally:
-        made.stop()
-
-
-@pytest.fixture
-def queue(server: RedisServer) -> RedisQueue:
-    made = RedisQueue(f"{server.url}?queue=q")
-    made.connection.flushdb()
-    made.prepare()
-    return made
 
 
 def _rq(queue: RedisQueue) -> RqQueue:
@@ -154,6 +136,20 @@ def test_those_that_wait_for_others_are_let_go_or_fail_with_a_reason(queue: Redi
     assert queue.read(Place(FAILED, "c")).attempts[-1].exit == "not run: b failed"
 
 
+def test_a_look_at_those_that_wait_for_others_does_not_read_the_whole_queue(queue: RedisQueue) -> None:
+    def heard(others: int) -> int:
+        """Bytes that Redis said for one look."""
+        queue.connection.flushdb()
+        queue.put([Task(id="a", command="true"), Task(id="b", command="true", after=(Dependency("a"),))])
+        queue.put([Task(id=f"t{number}", command="true") for number in range(others)])
+        queue.tend()
+        before = queue.connection.info("stats")["total_net_output_bytes"]
+        queue.tend()
+        return int(queue.connection.info("stats")["total_net_output_bytes"]) - before
+
+    assert abs(heard(2000) - heard(10)) < 200  # which is in the numbers of the answer itself
+
+
 def test_jobs_of_others_are_strangers_and_left_alone(queue: RedisQueue) -> None:
     theirs = _rq(queue).enqueue("time.sleep", 1)
     queue.put([Task(id="a", command="true")])
@@ -169,6 +165,33 @@ def test_a_worker_takes_the_first_that_fits_it(queue: RedisQueue) -> None:
     queue.put([Task(id="big", command="true", gpus=2), Task(id="small", command="true")])
     assert _take(queue, gpus=1) == "small"
     assert _take(queue, gpus=2) == "big"
+
+
+def test_a_worker_without_room_does_not_look_through_the_line(queue: RedisQueue) -> None:
+    queue.put([Task(id=f"t{number:03}", command="true") for number in range(300)])
+
+    def looks() -> int:
+        return int(queue.connection.info("commandstats")["cmdstat_hget"]["calls"])
+
+    before = looks()
+    assert _take(queue, slots=0) is None
+    assert looks() - before < 10
+    queue.put([Task(id="checked", command="true", check="true")])
+    assert _take(queue, slots=0) == "checked"  # for that there is always room
+    assert queue.finish("checked", "w.1", "front", b"", 0)
+    assert _take(queue, slots=0) == "checked"
+
+
+def test_a_redis_that_is_full_before_all_are_in_has_none_of_them(queue: RedisQueue) -> None:
+    used = int(queue.connection.info("memory")["used_memory"])
+    queue.connection.config_set("maxmemory", used + 3_000_000)
+    try:
+        with pytest.raises(Refused, match=r"has no memory left.* Nothing was submitted\."):
+            queue.put([Task(id=f"t{number}", command=os.urandom(2000).hex()) for number in range(2000)])
+    finally:
+        queue.connection.config_set("maxmemory", 0)
+    assert _states(queue) == {} and _rq(queue).job_ids == []
+    assert queue.connection.keys("rq:job:*") == []
 
 
 def test_what_cannot_be_in_redis_is_refused(queue: RedisQueue) -> None:

@@ -40,6 +40,9 @@ if task.command.startswith("echo"):
     handover.run_instead(task)
 """
 ENV = {"PYTHONPATH": str(Path(paddock.__file__).parents[1])}
+# Processes are found by them among all of this machine, those of the same test in a process beside this one included.
+WORKER = f"box-{os.getpid()}"
+KEY = f"eval-1~{WORKER}-aa.1"
 FREE = Slots(4, ("0", "1"))
 
 
@@ -52,7 +55,7 @@ class Shop:
         self.made: list[Spares] = []
 
     def spares(self, *kinds: Kind, learns: bool = False, slots: Slots = FREE) -> Spares:
-        worker = f"box-{len(self.made) + 1}-aa"
+        worker = f"{WORKER}-{len(self.made) + 1}"
         self.made.append(Spares(self.bench.guard, self.home, worker, slots, kinds, learns, self.said.append))
         return self.made[-1]
 
@@ -65,7 +68,7 @@ class Shop:
     def hand(self, spares: Spares, task: Task, free: Slots = FREE) -> tuple[bool, Any]:
         spare = until(lambda: spares.find(task, free, time.monotonic()))
         until(lambda: spare.look())
-        place = Place(ACTIVE, task.id, 0, Token("box-1-aa", 1))
+        place = Place(ACTIVE, task.id, 0, Token(f"{WORKER}-aa", 1))
         run = self.home.run(task.id)
         run.journals.mkdir(parents=True, exist_ok=True)
         journal = Journal(run.journals / f"{time.monotonic_ns()}.jsonl", {})
@@ -92,7 +95,7 @@ def test_one_that_waits_becomes_the_task_with_its_environment_and_output(shop: S
     spares.work(FREE, 0.0)
     handed, _ = shop.hand(spares, shop.task(kind))
     assert handed
-    assert shop.bench.exit("eval-1~box-1-aa.1").status == 0
+    assert shop.bench.exit(KEY).status == 0
     assert shop.bench.text == f"True eval-1  {shop.directory}\n"
 
 
@@ -103,9 +106,9 @@ def test_others_find_it_by_the_token_of_the_task(shop: Shop) -> None:
     spares.work(FREE, 0.0)
     shop.hand(spares, shop.task(kind, "stay"))
     until(lambda: shop.bench.text)
-    assert process.tokens_of("box-1-aa") >= {"eval-1~box-1-aa.1"}
-    assert process.kill_marked("eval-1~box-1-aa.1") == 1
-    assert os.WTERMSIG(shop.bench.exit("eval-1~box-1-aa.1").status) == signal.SIGKILL
+    assert process.tokens_of(f"{WORKER}-aa") >= {KEY}
+    assert process.kill_marked(KEY) == 1
+    assert os.WTERMSIG(shop.bench.exit(KEY).status) == signal.SIGKILL
 
 
 def test_it_can_be_killed_as_the_task_and_become_its_ordinary_command(shop: Shop) -> None:
@@ -114,11 +117,11 @@ def test_it_can_be_killed_as_the_task_and_become_its_ordinary_command(shop: Shop
     spares.work(FREE, 0.0)
     shop.hand(spares, shop.task(kind, "stay"))
     until(lambda: shop.bench.text)
-    shop.bench.guard.kill("eval-1~box-1-aa.1", 0.0)
-    assert shop.bench.exit("eval-1~box-1-aa.1").how == "killed"
+    shop.bench.guard.kill(KEY, 0.0)
+    assert shop.bench.exit(KEY).how == "killed"
     shop.hand(spares, shop.task(kind, "echo $PADDOCK_RUN_ID $PADDOCK_TASK_TOKEN in $PWD; exit 3"))
-    assert os.waitstatus_to_exitcode(shop.bench.exit("eval-1~box-1-aa.1").status) == 3
-    assert shop.bench.text.splitlines()[-1] == f"eval-1 eval-1~box-1-aa.1 in {shop.directory}"
+    assert os.waitstatus_to_exitcode(shop.bench.exit(KEY).status) == 3
+    assert shop.bench.text.splitlines()[-1] == f"eval-1 {KEY} in {shop.directory}"
 
 
 def test_one_that_is_dead_takes_no_task(shop: Shop) -> None:
@@ -157,7 +160,7 @@ def test_a_gpu_is_chosen_when_it_is_started_and_a_task_waits_for_no_other(shop: 
     handed, spare = shop.hand(spares, shop.task(kind), Slots(1, ("1",)))
     assert handed and spare.gpus == ("1",)
     assert Slots(1, ("0", "1")).take(shop.task(kind), spare.gpus) == (Slots(0, ("0",)), ("1",))
-    shop.bench.exit("eval-1~box-1-aa.1")
+    shop.bench.exit(KEY)
     assert shop.bench.text == f"True eval-1 1 {shop.directory}\n"
     assert spares.find(shop.task(kind), Slots(1, ("1",)), 0.0) is None
 

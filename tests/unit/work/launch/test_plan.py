@@ -45,3 +45,9 @@ def test_a_waiting_job_whose_task_is_over_paused_or_gone_is_ended_and_a_running_
         for state in (JobState.RUNNING, JobState.UNKNOWN, JobState.ENDED):
             assert plan(places, job("a", state), set(), {}).end == []
     assert plan([Place(QUEUED, "a")], waiting, set(), {}).end == []
+
+
+def test_the_job_of_a_task_that_was_paused_while_it_ran_is_left_though_its_engine_says_that_it_waits() -> None:
+    """A kubelet says a second later what it began; the task is stopped in it, and goes on from there."""
+    waiting = job("a", JobState.PENDING)
+    assert plan([Place(PAUSED, "a", 0, WORKER)], waiting, {WORKER.worker}, {}).end == []

@@ -154,14 +154,15 @@ def test_a_job_that_is_gone_is_lost_and_another_is_started(queue: DirectoryQueue
     assert [attempt.outcome for attempt in queue.read(place).attempts] == ["lost"]
 
 
-def test_what_the_engine_begins_anew_by_itself_is_an_attempt_too(queue: DirectoryQueue) -> None:
+@pytest.mark.parametrize("seen", [("pod-1", "pod-1", "pod-2"), ("pod-1",)], ids=["seen to run", "seen when over"])
+def test_what_the_engine_begins_anew_by_itself_is_an_attempt_too(queue: DirectoryQueue, seen: tuple[str, ...]) -> None:
     pods = Pods()
     queue.put([task()])
     tend(queue, pods, "k8s")
-    for name in ("pod-1", "pod-1", "pod-2"):
+    for name in seen:
         pods.becomes("t1", JobState.RUNNING, try_=name)
         tend(queue, pods, "k8s")
-    pods.becomes("t1", JobState.ENDED, exit=0, said=SAID)
+    pods.becomes("t1", JobState.ENDED, exit=0, said=SAID, try_="pod-2")
     tend(queue, pods, "k8s")
     place = find(queue, "t1")
     assert place is not None

@@ -115,3 +115,16 @@ def test_another_file_of_a_task_is_seen(queue: DirectoryQueue, mirror: Mirror) -
     (queue.directory(PAUSED) / "t1@2~other.1").write_text("x")
     until(mirror, lambda _: bool(mirror.names(PAUSED)))
     assert mirror.has_rival(mine)
+
+
+def test_of_two_workers_files_of_a_task_one_may_go(queue: DirectoryQueue, mirror: Mirror) -> None:
+    for name in ("t1~a.1", "t1~b.1"):
+        (queue.directory(ACTIVE) / name).write_text("x")
+    until(mirror, lambda _: len(mirror.names(ACTIVE)) == 2)
+    (queue.directory(ACTIVE) / "t1~b.1").unlink()
+    until(mirror, lambda _: len(mirror.names(ACTIVE)) == 1)
+    assert mirror.is_owned("t1")
+    assert mirror.state("t1") == ACTIVE
+    (queue.directory(ACTIVE) / "t1~a.1").unlink()
+    until(mirror, lambda _: not mirror.names(ACTIVE))
+    assert not mirror.is_owned("t1")

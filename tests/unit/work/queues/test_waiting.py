@@ -185,3 +185,15 @@ def test_a_thousand_blocked_tasks_are_read_once(bench: Bench) -> None:
     found = bench.next()
     assert found is not None
     assert found.place.id == "a0000"
+
+
+def test_what_is_no_plain_file_is_named_and_keeps_nobody(bench: Bench) -> None:
+    directory = bench.queue.directory(QUEUED)
+    (directory / "a-directory").mkdir()
+    (directory / "a-link").symlink_to("/etc/passwd")
+    os.mkfifo(directory / "a-pipe")
+    assert bench.next() is None
+    assert not bench.waiting.may_come(), "a worker that does not persist leaves"
+    assert sorted(bench.said) == [
+        f"queued/a-{kind}: is no plain file, and is left alone" for kind in ("directory", "link", "pipe")
+    ]
