@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.waiting import until
 
 EVALUATOR = """
 import zipfile
@@ -107,6 +108,20 @@ def test_a_command_evaluates_and_its_results_are_read(program: Any, place: Path)
     evaluate(program, place, "--command", text)
     (run,) = program("ls", "job_type=train", "--json").json["runs"]
     assert [stat["last"] for stat in run["metrics"].values()] == [0.5]
+
+
+def test_a_command_that_fails_says_how_and_shows_what_it_printed(program: Any, place: Path) -> None:
+    save(place / "step=100.pt", 1)
+    evaluate(
+        program, place, "--command", "bad: echo no weights in {path} >&2; exit 7", "--command", "cut: kill -9 $$ {path}"
+    )
+    found = {one["evaluator"]: one for one in program("watch", "show", "out", "--json").json["evaluations"]}
+    assert (found["bad"]["state"], found["bad"]["reason"]) == ("failed", "the command ended with exit code 7")
+    assert (found["cut"]["state"], found["cut"]["reason"]) == ("failed", "the command ended with signal KILL")
+    runs = {run["config"]["evaluator"]: run for run in program("ls", "job_type=eval", "--json").json["runs"]}
+    assert {name: run["state"] for name, run in runs.items()} == {"bad": "failed", "cut": "failed"}
+    said = program("logs", runs["bad"]["id"]).out
+    assert "no weights in" in said and "Traceback" not in said
 
 
 def test_a_command_gets_the_path_as_it_is_within_quotes_too(program: Any, place: Path) -> None:
@@ -219,16 +234,13 @@ def test_a_watch_with_its_own_worker_evaluates_what_appears(program: Any, place:
     )
     try:
         ledger = program.home / "watches"
-        deadline = time.monotonic() + 60
-        while not list(ledger.glob("*/begun")):
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.05)
+        until(lambda: process.poll() is not None or list(ledger.glob("*/begun")))
+        assert process.poll() is None, process.communicate()
         save(place / "step=7.pt", 2)
-        while not list(ledger.glob("*/ledger/*.result")):
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.05)
+        until(lambda: process.poll() is not None or list(ledger.glob("*/ledger/*.result")))
+        until(lambda: os.listdir(place) == ["step=7.pt"])  # its pin goes after its result is there
     finally:
         process.terminate()
         process.communicate(timeout=60)
     assert process.returncode == 0
-    assert os.listdir(place) == ["step=7.pt"]  # no pin is left
+    assert list(ledger.glob("*/ledger/*.result")) and os.listdir(place) == ["step=7.pt"]  # no pin is left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,14 @@ def test_a_detached_watch_outlives_its_terminal_evaluates_and_is_stopped(program
     assert "found" in log.read_text() and log.is_relative_to(program.home / "watches")
     assert program("watch", "stop", "out").code == 0
     assert has_ended(one["pid"]) and alive(program) == []
+
+
+def test_the_commands_that_it_names_can_be_pasted(program: Any, out: Path) -> None:
+    spaced = out.rename(out.with_name("my runs"))
+    said = program("watch", "my runs", "--evaluator", "metrics.py:acc", *QUICK, "--detach").out
+    show, stop = (shlex.split(line.strip())[1:] for line in said.splitlines() if "paddock watch" in line)
+    assert program(*show).code == 0 and program(*stop).code == 0, said
+    spaced.rename(out)
 
 
 def test_what_is_watched_already_is_not_watched_again(program: Any, out: Path) -> None:

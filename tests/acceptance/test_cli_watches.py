@@ -165,6 +165,25 @@ def test_a_killed_watcher_is_dead_and_its_worker_ends_with_it(program: Any, out:
     assert listed(program)[0]["watchers"] == []
 
 
+def test_what_cannot_be_watched_is_no_watch(program: Any, out: Path) -> None:
+    found = program("watch", "nothing://bucket/x", "--evaluator", "metrics.py:acc", "--once")
+    assert (found.code, "cannot be watched" in found.err) == (2, True), found.err
+    assert listed(program) == []
+
+
+def test_a_worker_that_ends_with_its_watcher_is_not_started_again(program: Any, out: Path) -> None:
+    """`timeout` and some shells send two signals, and the second one is passed on to the worker."""
+    with watching(program, "out", "--evaluator", "metrics.py:acc") as process:
+        (worker,) = until(lambda: program("workers", "-Q", "evaluation", "--json").json["workers"])
+        os.kill(process.pid, signal.SIGSTOP)
+        os.kill(worker["pid"], signal.SIGTERM)
+        until(lambda: Path(f"/proc/{worker['pid']}/stat").read_text().rpartition(")")[2].split()[0] == "Z")
+        os.kill(process.pid, signal.SIGTERM)
+        os.kill(process.pid, signal.SIGCONT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0 and "started again" not in said, said
+
+
 def test_a_rescan_from_elsewhere_finds_the_module_where_it_was_watched_from(program: Any, out: Path) -> None:
     words = ("watch", "out", "--once", "--evaluator", "metrics.acc", "--quiet-time", "0s")
     assert program(*words).code == 0

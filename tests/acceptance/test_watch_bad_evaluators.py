@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from typing import Any
 
@@ -60,6 +61,12 @@ def hangs(path):
 def two(path, labels):
     return 1
 
+async def later(path):
+    return 1
+
+def bit_by_bit(path):
+    yield 1
+
 no_function = 3
 """
 
@@ -111,6 +118,9 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
         ("wrong.py:acc", "SyntaxError"),
         ("metrics.py:no_function", "no function"),
         ("metrics.py", "names no function"),
+        ("metrics.py:", "names no function"),
+        ("metrics.py:later", "is async"),
+        ("metrics.py:bit_by_bit", "is a generator"),
         ("nowhere.py:acc", "nowhere.py"),
         ("metrics.py:two", "two"),
     ],
@@ -119,7 +129,7 @@ def test_what_cannot_be_loaded_is_said_at_the_start(program: Any, spec: str, say
     prepare(program)
     found = program("watch", "out", "--once", "--evaluator", spec)
     assert (found.code, says in found.err) == (2, True), found.err
-    assert "Traceback" not in found.err
+    assert "Traceback" not in found.err and "<frozen" not in found.err
     assert not list(program.home.glob("watches/*/ledger/*.json"))
 
 
@@ -129,16 +139,22 @@ def test_one_that_raises_is_recorded_with_its_traceback_and_not_tried_again(eval
     assert (run["state"], run["attempts"]) == ("failed", 1)
     out = evaluated.program("logs", run["id"]).out
     assert "Traceback" in out and "metrics.py" in out
+    for told in (out, evaluated.program("show", run["id"]).out):  # where it was raised, and not how it was called
+        assert 'metrics.py", line' in told and "paddock/evaluate" not in told and "<frozen" not in told
 
 
 @pytest.mark.parametrize("name", ["exits", "dies"])
 def test_one_that_ends_its_process_has_failed(evaluated: Evaluated, name: str) -> None:
     assert evaluated.shown[name]["state"] == "failed"
+    # The second as its shell says it, where it was not started ahead.
+    assert (
+        evaluated.shown[name]["reason"] in {"exits": ("SystemExit: 3",), "dies": ("signal KILL", "exit code 137")}[name]
+    )
 
 
 def test_one_that_hangs_is_ended_after_its_time(evaluated: Evaluated) -> None:
     shown = evaluated.shown["hangs"]
-    assert shown["state"] == "failed" and "timed out" in shown["reason"]
+    assert shown["state"] == "failed" and re.fullmatch(r"timed out after \d+ s", shown["reason"])
 
 
 def test_one_that_fails_is_tried_again_only_as_told(evaluated: Evaluated) -> None:

@@ -8,11 +8,13 @@ no score: its new content is found and evaluated by itself.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 import traceback
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from paddock import wire
@@ -30,6 +32,16 @@ from paddock.evaluate.training import run as training
 from paddock.record.layout import Home
 
 MODULE = "paddock.evaluate.call"
+_OURS = ("<frozen ", os.path.dirname(os.path.dirname(__file__)) + os.sep)
+
+
+class CommandFailed(Exception):
+    """What it printed says more than a traceback of ours would."""
+
+    def __init__(self, code: int) -> None:
+        how = f"exit code {code}" if code > 0 else f"signal {signal.Signals(-code).name.removeprefix('SIG')}"
+        super().__init__(f"the command ended with {how}")
+        self.code = code if code > 0 else 128 - code
 
 
 def run(arguments: list[str]) -> int:
@@ -74,6 +86,7 @@ def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
     config = {"checkpoint": finding.path, "step": finding.step, "evaluator": finding.evaluator}
     run = init(job_type="eval", config=config, parent=finding.run or None, settings=code.for_init())
     code.tell(run)
+    _shorten_tracebacks()
     started = time.time()
     try:
         found = _call_on_content(ledger, finding, path, run.path)
@@ -83,13 +96,31 @@ def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:
             ledger.put_result(finding.key, Result(state=VOID, reason=why, started=started, ended=time.time()))
         else:
             _record(ledger, finding, found, run, started)
+    except CommandFailed as error:
+        ledger.put_result(finding.key, Result(state=FAILED, reason=str(error), started=started, ended=time.time()))
+        sys.exit(error.code)
     except BaseException as error:
-        why = wire.text(" ".join(f"{type(error).__name__}: {error}".split())[:300])
+        kind = "SystemExit" if isinstance(error, SystemExit) else type(error).__name__  # sys.exit() raises one of ours
+        why = wire.text(" ".join(f"{kind}: {error}".split())[:300])
         ledger.put_result(finding.key, Result(state=FAILED, reason=why, started=started, ended=time.time()))
         raise
     unpin(finding.pin)
     run.finish()
     return 0
+
+
+def _shorten_tracebacks() -> None:
+    """They begin where the evaluator does: how it came to be called is nobody's concern."""
+    before = sys.excepthook
+
+    def shorter(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+        theirs = trace
+        while theirs is not None and theirs.tb_frame.f_code.co_filename.startswith(_OURS):
+            theirs = theirs.tb_next
+        theirs = theirs or trace
+        before(kind, value.with_traceback(theirs), theirs)
+
+    sys.excepthook = shorter
 
 
 def _call_on_content(ledger: Ledger, finding: Finding, path: str, run: Path) -> Any:
@@ -118,7 +149,7 @@ def _call(finding: Finding, path: str, run: Path) -> Any:
     words = {"path": path, "out": str(out), "step": "" if finding.step is None else str(finding.step)}
     code = subprocess.run(["/bin/sh", "-c", fill(finding.call["command"], words)], check=False).returncode
     if code:
-        raise RuntimeError(f"the command ended with exit code {code}")
+        raise CommandFailed(code)
     return results.read(out)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -168,7 +169,7 @@ class Watch:
         except subprocess.TimeoutExpired:
             raise TimedOut(
                 f"The watch of {self.directory} is not over after {timeout:g} s.",
-                hint=f"`paddock watch show {self.directory}` says what it waits for.",
+                hint=f"`paddock watch show {shlex.quote(self.directory)}` says what it waits for.",
             ) from None
         self._close()
         if code:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import threading
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddock.compare.stats import goal_of
@@ -65,6 +68,24 @@ class Stands(NamedTuple):
 
 def stands(watch: Watch) -> Stands:
     return Stands(watch, Account(watch.ledger).read(tasks(watch.queues)))
+
+
+class Standings:
+    """For who asks again and again: of each ledger only what is new is read."""
+
+    def __init__(self) -> None:
+        self._accounts: dict[Path, tuple[int, Account]] = {}
+        self._reading = threading.Lock()
+
+    def of(self, watch: Watch) -> Stands:
+        with self._reading:
+            directory = watch.ledger.directory
+            inode = os.stat(directory).st_ino if directory.exists() else 0  # another one when it was removed meanwhile
+            known, account = self._accounts.get(directory, (0, Account(watch.ledger)))
+            if known != inode:
+                account = Account(watch.ledger)
+            self._accounts[directory] = inode, account
+            return Stands(watch, account.read(tasks(watch.queues)))
 
 
 def watcher_json(seen: Seen) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from paddock.cli.watch.shown import (
     kept,
     known,
     near,
-    path_end,
     shown_best,
 )
+from paddock.compare.text import path_end
 from paddock.evaluate.ledger.watcher import watchers
 from paddock.monitor.watches import Stands, stands, watch_json
 from paddock.queue.show.roster import ALIVE
@@ -51,9 +51,9 @@ def ls(session: Session) -> None:
         headers = ["directory", "watched", *(SHORT[state] for state in COUNTED), "step", "best"]
         fitted_table(out, headers, rows, flexible=[8], right=range(2, 7))
     else:
-        rows = [_wide(one, path_end(names[one.watch.directory], out.width // 4)) for one in found]
+        rows = [_wide(one, names[one.watch.directory]) for one in found]
         headers = ["id", "directory", "evaluators", "watched", *COUNTED, "last", "best"]
-        fitted_table(out, headers, rows, flexible=[2, 9, 10], right=range(4, 9))
+        fitted_table(out, headers, rows, flexible=[1, 2, 9, 10], right=range(4, 9), paths=[1])
 
 
 def _narrow(one: Stands, name: str) -> list[Cell]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+import paddock
 from paddock import wire
 from paddock.cli.command import Session
 from paddock.cli.watch.rules import Records, joined, refuse_urls, rules_of
@@ -38,6 +39,7 @@ from paddock.queue.redis.queue import RedisQueue
 from paddock.record.layout import Home
 
 _NOTES = 5  # at most, of one kind
+_NOT_THEIRS = ('  File "<frozen ', f'  File "{os.path.dirname(paddock.__file__)}{os.sep}')  # in a traceback
 
 
 class Plan(NamedTuple):
@@ -63,7 +65,7 @@ class Plan(NamedTuple):
     def remarks(self, home: Home) -> list[str]:
         """What is worth a word before it begins."""
         found = [
-            text for root in self.roots for text in calling.remarks(Ledger.of(home, root), self.options.evaluators)
+            text for root in self.roots for text in calling.remarks(Ledger.if_any(home, root), self.options.evaluators)
         ]
         return list(dict.fromkeys([*self.notes, *found]))
 
@@ -71,7 +73,7 @@ class Plan(NamedTuple):
         """`late`: they were not there when the watch began, so that nothing in them was there before."""
         names = [one.name for one in self.options.evaluators]
         for root in self.roots if self.options.existing else ():
-            Ledger.of(home, root).forget_passed_over(names)
+            Ledger.if_any(home, root).forget_passed_over(names)
         found = []
         for root in self.roots:
             new = names if late else self._late(home, root)
@@ -197,11 +199,14 @@ def _named(functions: Sequence[str], commands: Sequence[str]) -> list[Evaluator]
 
 
 def _last_words(text: str) -> str:
-    """Our own sentence, or the last line of a traceback with where it came from."""
+    """Our own sentence, or the end of a traceback, without the frames through which Python and we came to the file."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if lines and lines[-1].startswith("paddock: "):
         return lines[-1].removeprefix("paddock: ")
-    return "The evaluator cannot be loaded:\n" + "\n".join(lines[-6:]) if lines else ""
+    frames = [number for number, line in enumerate(lines) if line.startswith('  File "')]
+    theirs = [number for number in frames if not lines[number].startswith(_NOT_THEIRS)]
+    first = next((number for number in theirs if number >= len(lines) - 6), max(0, len(lines) - 6))
+    return "The evaluator cannot be loaded:\n" + "\n".join(lines[first:]) if lines else ""
 
 
 def _roots(given: Sequence[str]) -> tuple[list[str], dict[str, tuple[str, ...]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -127,4 +128,5 @@ def _tell(session: Session, found: Watch, watching: Watching, new: list[str], an
     if not new and not anew and not restored:
         out.line("Nothing new.")
     elif not any(seen.state == ALIVE for seen in workers(watching.queue)):
-        out.note(f"No worker evaluates them: `paddock worker {watching.queue.address}`, or `paddock watch` again.")
+        queue = shlex.quote(watching.queue.address)
+        out.note(f"No worker evaluates them: `paddock worker {queue}`, or `paddock watch` again.")

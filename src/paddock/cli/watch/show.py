@@ -10,8 +10,8 @@ import click
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell, Output
 from paddock.cli.queued import fitted_table
-from paddock.cli.watch.shown import STYLES, WIDE, chosen, life, near, path_end, shown_best, shown_last
-from paddock.compare.text import many, moment, number, span
+from paddock.cli.watch.shown import STYLES, WIDE, chosen, life, near, shown_best, shown_last
+from paddock.compare.text import many, moment, number, path_end, span
 from paddock.evaluate.ledger.account import STATES, Evaluation
 from paddock.evaluate.ledger.entry import FAILED, VOID
 from paddock.monitor.watches import Stands, evaluation_json, stands, watch_json

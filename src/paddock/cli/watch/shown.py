@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from paddock.cli.command import Session
 from paddock.cli.output import Cell
-from paddock.compare.text import clean, cut_to, number, span, width
+from paddock.compare.text import clean, number, span
 from paddock.evaluate.ledger.account import PENDING, RUNNING, Evaluation
 from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED
 from paddock.evaluate.ledger.watcher import Seen
@@ -45,6 +45,15 @@ def near(path: str) -> str:
     return relative if not relative.startswith("..") and len(relative) < len(path) else path
 
 
+def shortened(text: str) -> str:
+    """A sentence with its paths as they are typed from here."""
+    try:
+        here = os.getcwd().rstrip(os.sep) + os.sep
+    except OSError:
+        return text
+    return text.replace(f" {here}", " ") if here != os.sep else text
+
+
 def distinct(directories: Sequence[str]) -> dict[str, str]:
     """Each without what all have in common, and without a last part that only says that checkpoints are there."""
     parts = {path: near(path).strip("/").split("/") for path in directories}
@@ -56,11 +65,6 @@ def distinct(directories: Sequence[str]) -> dict[str, str]:
     if len({tuple(words) for words in shorter.values()}) == len(parts):
         parts = shorter
     return {path: "/".join(words) for path, words in parts.items()}
-
-
-def path_end(text: str, room: int) -> str:
-    """The end of a path says more than its beginning."""
-    return text if width(text) <= room else "…" + cut_to(text[::-1], room)[:-1][::-1]
 
 
 def life(seen: Seen) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any
 
 import click
@@ -92,9 +93,10 @@ def _detach(session: Session, home: Home, plans: list[Plan]) -> None:
     shown = ", ".join(map(near, roots[:5])) + (f" and {len(roots) - 5} more" if len(roots) > 5 else "")
     later = f"what fits {', '.join(map(near, patterns))}" if patterns else ""
     session.out.line(f"Watching {', and '.join(filter(None, (shown, later)))} in the background.")
-    session.out.line(f"  paddock watch show {near(roots[0])}" if roots else "  paddock watch ls")
-    session.out.line(f"  paddock watch stop {near(roots[0])}" if roots else "  paddock watch stop --all")
-    session.out.line(f"  tail -f {log}")
+    first = shlex.quote(near(roots[0])) if roots else ""
+    session.out.line(f"  paddock watch show {first}" if roots else "  paddock watch ls")
+    session.out.line(f"  paddock watch stop {first}" if roots else "  paddock watch stop --all")
+    session.out.line(f"  tail -f {shlex.quote(str(log))}")
 
 
 def _tell_that_it_began(descriptor: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from paddock import settings
 from paddock.record.layout import Home
-from paddock.track import started
+from paddock.track.script import started
 from paddock.track.snapshot import Capture
 
 _taken: Capture | None = None  # in a process that waits for an evaluation

@@ -25,7 +25,7 @@ class Evaluator(NamedTuple):
 def function(spec: str, name: str = "") -> Evaluator:
     """From `file.py:fn` or `pkg.mod.fn`; a file by its absolute path, so that it is found from anywhere."""
     file, colon, attribute = spec.rpartition(":")
-    if colon and file.endswith(".py"):
+    if colon and attribute and file.endswith(".py"):
         path = os.path.abspath(os.path.expanduser(file))
         if not os.path.isfile(path):
             raise UsageError(
@@ -46,7 +46,8 @@ def command(text: str, name: str) -> Evaluator:
     """A shell command with {path}, and {out} for a directory of results."""
     if "{path}" not in text:
         raise UsageError(
-            "--command does not use {path}.", hint="Such as --command 'python eval.py {path} --out {out}'."
+            f"The --command {name} does not use {{path}}.",
+            hint="Such as --command 'python eval.py {path} --out {out}'.",
         )
     return Evaluator(name, {"command": text})
 
@@ -86,7 +87,13 @@ def load(spec: str) -> Callable[[str], Any]:
 def check(found: Any, spec: str) -> None:
     """It must take the path of a checkpoint and nothing else."""
     if not callable(found):
-        raise UsageError(f"{spec} is no function, but a {type(found).__name__}.")
+        raise UsageError(f"{spec} is no function: it is of type {type(found).__name__}.")
+    if inspect.iscoroutinefunction(found) or inspect.isgeneratorfunction(found) or inspect.isasyncgenfunction(found):
+        kind = "async" if not inspect.isgeneratorfunction(found) else "a generator"
+        raise UsageError(
+            f"{spec} is {kind}: calling it evaluates nothing.",
+            hint="An evaluator returns its scores; asyncio.run() in it runs what is async.",
+        )
     try:
         inspect.signature(found).bind("path")
     except TypeError:

@@ -138,7 +138,12 @@ def _why(queue: Queue, place: Place) -> str:
         attempts = queue.read(place).attempts
     except (OSError, Damaged):
         return ""
-    return " ".join(filter(None, (attempts[-1].outcome, attempts[-1].exit))) if attempts else ""
+    if not attempts:
+        return ""
+    last = attempts[-1]
+    if last.outcome == "timed out":
+        return f"timed out after {last.seconds:.0f} s" if last.seconds else last.outcome
+    return last.exit or last.outcome
 
 
 def _listed(directory: Path) -> list[tuple[str, int]]:

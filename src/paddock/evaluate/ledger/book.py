@@ -55,12 +55,18 @@ class Ledger:
     @classmethod
     def of(cls, home: Home, directory: str) -> Ledger:
         """The same for every watcher of a directory, whatever they call it."""
+        ledger = cls.if_any(home, directory)
+        ledger.directory.mkdir(parents=True, exist_ok=True)
+        about = {"v": 1, "directory": wire.text(ledger._root), "mark": secrets.token_hex(4)}
+        files.write_once(ledger.path / "watch.json", wire.dumps(about))
+        return ledger
+
+    @classmethod
+    def if_any(cls, home: Home, directory: str) -> Ledger:
+        """To look into, before it is certain that the directory can be watched: nothing is made."""
         place = real(directory)
         ledger = cls(home.path / "watches" / watch_id(place))
         ledger._root = place
-        ledger.directory.mkdir(parents=True, exist_ok=True)
-        about = {"v": 1, "directory": wire.text(place), "mark": secrets.token_hex(4)}
-        files.write_once(ledger.path / "watch.json", wire.dumps(about))
         return ledger
 
     @property

@@ -197,7 +197,8 @@ class Entering:
         for finding in findings:
             self.ledger.mark_submitted(finding.key)
             self.upkeep.clear(finding.key)
-            self.say(f"found {finding.path}" + (f" (step {finding.step})" if finding.step is not None else ""))
+        for path, step in dict.fromkeys((finding.path, finding.step) for finding in findings):
+            self.say(f"found {path}" + (f" (step {step})" if step is not None else ""))
 
 
 def _says_more(path: str, than: str) -> bool:

@@ -27,7 +27,7 @@ def task_for(finding: Finding, ledger: Ledger, options: Options) -> dict[str, An
         "name": wire.text(f"{finding.evaluator} {os.path.basename(finding.path)}"),
         "parent": finding.run,
         "config": {"checkpoint": wire.text(finding.path), "step": finding.step, "evaluator": finding.evaluator},
-        "facts": {"job_type": "eval"},
+        "facts": {"job_type": "eval", "here": [str(ledger.path)]},  # a worker that has no such disk leaves it to others
         "gpus": options.gpus,
         "timeout": options.timeout,
         "retries": options.retries,

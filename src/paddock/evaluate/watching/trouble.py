@@ -1,5 +1,5 @@
-"""A disk that is full, away or broken while a directory is looked at: said once, and tried again; other directories are
-watched meanwhile."""
+"""A disk that is full, away or broken while a directory is looked at, or a Redis that evaluations go to: said once, and
+tried again; other directories are watched meanwhile."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable
 
 from paddock.errors import HomeError
+from paddock.queue.protocol import AWAY
 
 RETRY_SECONDS = 5.0
-TROUBLE = (OSError, HomeError)
+TROUBLE = (OSError, HomeError, *AWAY)
 
 
 class Trouble:

@@ -58,6 +58,8 @@ class Watching:
     _is_sure: bool = True  # everything could be listed the last time
 
     def __post_init__(self) -> None:
+        # First, for it may refuse: then there is no such watch.
+        self._origin = open_origin(self.directory, self.options.pattern, recursive=self.options.recursive)
         self.ledger = Ledger.of(self.home, self.directory)
         remember(self.queue, self.home)
         self.completeness = Completeness(self.options.complete)
@@ -66,7 +68,6 @@ class Watching:
         self._by = me()
         self._keys, bare = self.ledger.known()
         self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare, self.clock)
-        self._origin = open_origin(self.directory, self.options.pattern, recursive=self.options.recursive)
         self._new = calling.begin(self.ledger, self.options.evaluators)
         rules, names = self.options.rules, [evaluator.name for evaluator in self.options.evaluators]
         self._steward: Steward | None = None

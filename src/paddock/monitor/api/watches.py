@@ -10,7 +10,7 @@ from paddock.errors import NotFound
 from paddock.evaluate.ledger.watches import Watch, watches
 from paddock.monitor.api.shapes import Number
 from paddock.monitor.http.route import Call, Route
-from paddock.monitor.watches import evaluation_json, stands, watch_json
+from paddock.monitor.watches import evaluation_json, watch_json
 
 
 class Evaluated(Struct, frozen=True):
@@ -72,7 +72,7 @@ def _known(call: Call) -> list[Watch]:
 
 
 def all_watches(call: Call) -> dict[str, Any]:
-    return {"watches": [watch_json(stands(watch)) for watch in _known(call)]}
+    return {"watches": [watch_json(call.house.standings.of(watch)) for watch in _known(call)]}
 
 
 def watch(call: Call) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def watch(call: Call) -> dict[str, Any]:
     one = next((found for found in _known(call) if found.id == call.path["watch"]), None)
     if one is None:
         raise NotFound("There is no such watch.", hint="GET /api/v1/watches lists them.")
-    found = stands(one)
+    found = call.house.standings.of(one)
     fitting = [e for e in found.evaluations if not params.state or e.state in params.state]
     page = fitting[params.offset : params.offset + params.limit]
     return {

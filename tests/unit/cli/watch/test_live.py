@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from rich.console import Console
 
 from paddock.cli.watch.keeping.follow import Row
 from paddock.cli.watch.keeping.live import Live
-from paddock.cli.watch.shown import distinct, path_end
-from paddock.compare.text import width
+from paddock.cli.watch.shown import distinct
+from paddock.compare.text import path_end, width
 from paddock.evaluate.ledger.account import Account, Evaluation, counts
 from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import Finding, Result
@@ -55,6 +56,41 @@ def test_it_fits_the_terminal_and_shows_the_best_value_of_each(columns: int) -> 
     for seed in range(3):
         assert [line for line in lines if f"seed{seed}" in line and "0.9 @9000" in line and "0.5s" in line]
     assert [line for line in lines if "failed" in line and "seed1 step 9000: ValueError" in line]
+
+
+def test_a_long_name_does_not_push_the_score_off_the_line() -> None:
+    names = [f"/data/{letter * 60}/checkpoints" for letter in "ab"]
+    lines = rendered([row(path, evaluation(path, 9000)) for path in names], 80, events=(evaluation(names[1], 9000),))
+    assert [line for line in lines if "done" in line and "bbb step 9000: top1 0.9" in line]
+
+
+def test_what_is_said_names_a_checkpoint_as_the_table_does() -> None:
+    console = Console(file=io.StringIO(), width=80, height=24, markup=False, highlight=False)
+    live = Live(lambda: "", console=console)
+    live.stands([row(path) for path in SEEDS])
+    live.said(f"best top1 = 0.9: {SEEDS[1]}/step=7.ckpt")
+    live.close()
+    with console.capture() as capture:
+        console.print(live.render())
+    assert "best top1 = 0.9: resnet50-lr0.1-seed1/step=7.ckpt" in capture.get()
+
+
+def test_it_is_drawn_when_something_is_new_and_not_by_the_clock() -> None:
+    file = io.StringIO()
+    live = Live(lambda: "", console=Console(file=file, width=80, height=24, force_terminal=True))
+    rows = [row(path, evaluation(path, 1000)) for path in SEEDS]
+    live.stands(rows)
+    first = file.tell()
+    time.sleep(1.1)
+    live.stands(rows)
+    assert file.tell() == first
+    live.said("the disk is away")
+    live.stands(rows)
+    told = file.tell()
+    rows[0].changed = 1.0
+    live.stands(rows)
+    live.close()
+    assert first < told < file.tell() and "the disk is away" in file.getvalue()
 
 
 def test_of_many_directories_those_are_shown_where_something_happens() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -61,7 +62,7 @@ class Crew:
             if self._deaths[queue] >= _MOST_DEATHS:
                 raise PaddockError(
                     f"The worker of the evaluations in {queue} ends again and again (exit code {code}).",
-                    hint=f"`paddock worker {queue}` says why. What waits there stays there.",
+                    hint=f"`paddock worker {shlex.quote(queue)}` says why. What waits there stays there.",
                 )
             self._say(f"the worker of {queue} has ended (exit code {code}) and is started again")
         return bool(dead)

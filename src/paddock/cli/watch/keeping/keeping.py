@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import threading
 import time
@@ -155,10 +156,10 @@ class Keeping:
         }
 
     def _is_over(self) -> bool:
+        if self._signals or self._watcher.order == STOP:
+            return True  # first: a second signal may have ended the workers already
         if self._crew.bury():
             self._watcher.add(*self._crew.start())
-        if self._signals or self._watcher.order == STOP:
-            return True
         return (self._closed or self._watcher.order == FINISH) and self._is_finished()
 
     def _is_finished(self) -> bool:
@@ -184,16 +185,16 @@ class Keeping:
         _, running = self._left()
         self._crew.end(at_once=self._signals > 1)
         if running and self._crew.slots:
-            self._tell(f"ending; {many(running, 'evaluation')} may end or go back to the queue (Ctrl-C again: at once)")
+            self._tell(f"ending; {many(running, 'evaluation')} may end or go back (Ctrl-C again: at once)")
         self._crew.wait()
         self._tidy()
         self._follow.close()
         self._view = Plain(self._session.out)
         waiting, running = self._left()
         if waiting or running:
-            queues = ", ".join(dict.fromkeys(_shown(plan, self._home) for plan in self._plans))
-            self._tell(f"{many(waiting + running, 'evaluation')} left in the queue {queues}.")
-            self._tell(f"`paddock watch`, or `paddock worker {queues}`, goes on with them.")
+            queues = list(dict.fromkeys(_shown(plan, self._home) for plan in self._plans))
+            self._tell(f"{many(waiting + running, 'evaluation')} left in the queue {', '.join(queues)}.")
+            self._tell(f"`paddock watch`, or `paddock worker {shlex.join(queues)}`, goes on with them.")
 
     def _tidy(self) -> None:
         later = [one.tidy() for one in self._watches]

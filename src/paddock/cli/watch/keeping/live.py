@@ -16,8 +16,8 @@ from rich.text import Text
 
 from paddock.cli.watch.keeping.follow import Row
 from paddock.cli.watch.keeping.view import line
-from paddock.cli.watch.shown import COUNTED, SHORT, STYLES, WIDE, brief, distinct, path_end, shown_best, shown_last
-from paddock.compare.text import clean, span
+from paddock.cli.watch.shown import COUNTED, SHORT, STYLES, WIDE, brief, distinct, shortened, shown_best, shown_last
+from paddock.compare.text import clean, path_end, span
 from paddock.evaluate.ledger.account import CANCELLED, Evaluation
 from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED, VOID
 
@@ -30,10 +30,13 @@ class Live:
         self._title, self._evaluators = title, evaluators
         self._console = console or Console(markup=False, highlight=False, emoji=False)
         self._events: deque[Text] = deque(maxlen=_EVENTS)
+        self._happened = 0  # events so far
         self._rows: Sequence[Row] = ()
         self._names: dict[str, str] = {}  # directory -> what tells it from the others
+        self._drawn: object = None  # what there was to be seen when it was last drawn
+        # Drawn when something is new, and not by the clock: that took three times as much as the watching itself.
         self._live = RichLive(
-            get_renderable=self.render, console=self._console, refresh_per_second=2, redirect_stdout=False
+            get_renderable=self.render, console=self._console, auto_refresh=False, redirect_stdout=False
         )
         self._silence = _no_echo()
         self._silence.__enter__()
@@ -41,7 +44,9 @@ class Live:
 
     def said(self, text: str) -> None:
         if not text.startswith("found "):  # that is in the table
-            self._event("", text, "")
+            for directory, name in self._names.items():
+                text = text.replace(f"{directory.rstrip('/')}/", f"{name}/" if len(self._names) > 1 else "")
+            self._event("", shortened(text), "")
 
     def changed(self, one: Evaluation) -> None:
         if one.state in _TOLD:
@@ -49,9 +54,15 @@ class Live:
             self._event(one.state, about, STYLES.get(one.state, ""))
 
     def stands(self, rows: Sequence[Row]) -> None:
+        """After every look. Here it is drawn, and not where something is said: a checkpoint may wait then."""
         self._rows = rows
         if len(self._names) != len(rows):
             self._names = distinct([row.directory for row in rows])
+        latest = max((row.changed for row in rows), default=0.0)
+        news = (self._console.size, len(rows), latest, self._happened)
+        if news != self._drawn:
+            self._drawn = news
+            self._live.refresh()
 
     def close(self) -> None:
         self._live.stop()
@@ -66,16 +77,22 @@ class Live:
     def _event(self, state: str, text: str, style: str) -> None:
         event = Text(no_wrap=True, overflow="ellipsis").append(f"{time.strftime('%H:%M:%S')} ", "dim")
         self._events.append(event.append(state, style).append(clean(text)))
+        self._happened += 1
 
     def _place(self, one: Evaluation) -> str:
         """Which one, in as few words as tell it from the others."""
         words = [shown_last(one) if one.finding.step is None else f"step {one.finding.step}"]
         if len(self._names) > 1:
             owner = next((d for d in self._names if one.finding.path.startswith(f"{d.rstrip('/')}/")), "")
-            words.insert(0, self._names.get(owner, ""))
+            words.insert(0, path_end(self._names.get(owner, ""), self._room))
         if self._evaluators > 1:
             words.append(one.finding.evaluator)
         return " ".join(words)
+
+    @property
+    def _room(self) -> int:
+        """The columns of a directory's name."""
+        return max(12, self._console.width // (4 if self._console.width >= WIDE else 5))
 
     def _table(self) -> Table:
         wide = self._console.width >= WIDE
@@ -88,10 +105,9 @@ class Live:
         table.add_column("best", ratio=4, no_wrap=True, overflow="ellipsis", min_width=8)
         table.add_column("latency", justify="right", no_wrap=True)
         shown = self._chosen()
-        room = max(12, self._console.width // (4 if wide else 5))
         for row in shown:
             table.add_row(
-                Text(path_end(clean(self._names.get(row.directory, row.directory)), room)),
+                Text(path_end(clean(self._names.get(row.directory, row.directory)), self._room)),
                 Text(brief(row.last, wide)),
                 *(_count(row.counts.get(state, 0), state) for state in COUNTED),
                 Text(clean(shown_best(row.best))),

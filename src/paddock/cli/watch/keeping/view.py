@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from paddock.cli.output import JSON, QUIET, Output
 from paddock.cli.watch.keeping.follow import Row, View
-from paddock.cli.watch.shown import near
+from paddock.cli.watch.shown import near, shortened
 from paddock.compare.text import number, span
 from paddock.evaluate.ledger.account import CANCELLED, Evaluation
 from paddock.evaluate.ledger.entry import DONE, FAILED, VOID
@@ -46,7 +46,7 @@ class Plain:
         self._out = out
 
     def said(self, text: str) -> None:
-        self._out.note(f"{time.strftime('%H:%M:%S')} {text}")
+        self._out.note(f"{time.strftime('%H:%M:%S')} {shortened(text)}")
 
     def changed(self, one: Evaluation) -> None:
         if one.state in (DONE, FAILED, VOID, CANCELLED):
