@@ -146,6 +146,11 @@ def cut_to(text: str, room: int) -> str:
     return kept + "…"
 
 
+def path_end(text: str, room: int) -> str:
+    """The end of a path says more than its beginning."""
+    return text if width(text) <= room else "…" + cut_to(text[::-1], room)[:-1][::-1]
+
+
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[list[str]]:
     """Every cell padded to the width of its column."""
     widths = [max(width(row[i]) for row in rows) for i in range(len(right))]

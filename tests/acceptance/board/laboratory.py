@@ -112,9 +112,10 @@ class Laboratory:
         self.running.append(started)
         return started
 
-    def python(self, *words: str) -> subprocess.Popen[Any]:
+    def python(self, *words: str, **environment: str) -> subprocess.Popen[Any]:
+        ways = self._ways() | {"env": self.environment | environment}
         started = subprocess.Popen(
-            [sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self._ways()
+            [sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **ways
         )
         self.running.append(started)
         return started
@@ -138,7 +139,13 @@ class Laboratory:
         return [run["id"] for run in self.get("/runs?limit=500&q=name~sweep")["runs"]]
 
     def named(self, name: str) -> dict[str, Any]:
-        return next(run for run in self.get("/runs?limit=500")["runs"] if run["name"] == name)
+        """The run, as soon as the server has seen it."""
+        found: dict[str, Any] = until(lambda: [r for r in self.get("/runs?limit=500")["runs"] if r["name"] == name])[0]
+        return found
+
+    def watch(self, directory: str) -> dict[str, Any]:
+        """The watch of a directory of that name."""
+        return next(one for one in self.get("/watches")["watches"] if Path(one["directory"]).name == directory)
 
     def serve(self) -> None:
         server = subprocess.Popen(
@@ -154,7 +161,7 @@ class Laboratory:
                 process.send_signal(signal.SIGTERM)
         for process in reversed(self.running):
             try:
-                process.wait(20)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -213,6 +220,7 @@ def fill(lab: Laboratory) -> None:
     assert watched.wait(60) == 0
     assert lost.wait(60) == -signal.SIGKILL
     until(lambda: len(list(lab.home.glob("queues/evaluation/done/*"))) == 3)
+    until(lambda: len(list(lab.home.glob("queues/evaluation/failed/*"))) == 1)
     until(lambda: len(list(lab.home.glob("queues/default/done/*"))) == len(LRS) * len(SEEDS))
     until(lambda: len(list(lab.home.glob("queues/default/failed/*"))) == 1)
     until(lambda: lab.get("/questions")["questions"])

@@ -104,7 +104,8 @@ def test_the_results_are_copied(eye: Eye, compare: str, label: str, mark: str) -
 def test_seeds_are_folded_over_steps_time_and_epochs(eye: Eye, compare: str) -> None:
     page = eye.go(f"{compare}&metric=train/loss")
     assert sorted(page.locator("main .legend button").all_inner_texts()) == sorted(
-        f"lr={lr} optimizer.lr={lr} (n={len(SEEDS)})" for lr in LRS
+        f"lr={lr} (n={len(SEEDS)})"
+        for lr in LRS  # optimizer.lr says the same
     )
     for axis in ("step", "epoch"):
         page.get_by_role("button", name=axis, exact=True).click()
@@ -118,3 +119,25 @@ def test_seeds_are_folded_over_steps_time_and_epochs(eye: Eye, compare: str) -> 
         page.get_by_role("button", name="time", exact=True).click()
     assert len(answer.value.json()["series"]) == len(LRS) * len(SEEDS)
     eye.settle()
+
+
+def test_panels_beside_each_other_have_one_scale(eye: Eye, compare: str) -> None:
+    """The loss of the one learning rate falls to a third, that of the other hardly: it stays in the upper half."""
+    page = eye.go(f"{compare}&metric=train/loss&col=config.lr")
+    soon(lambda: page.locator("main .plot canvas").count() == len(LRS))
+    eye.settle()
+    slow, quick = (page.locator("main .plot canvas").nth(at) for at in range(len(LRS)))
+    soon(lambda: quick.evaluate(LOWEST) > 0.7)
+    assert 0 < slow.evaluate(LOWEST) < 0.5
+    eye.pictures("compare-facets")
+
+
+# Where the lowest pixel of a line is: 0 at the top, 1 at the bottom.
+LOWEST = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  for (let at = data.length - 4; at >= 0; at -= 4) {
+    const colours = [data[at], data[at + 1], data[at + 2]];
+    if (data[at + 3] > 200 && Math.max(...colours) - Math.min(...colours) > 100) return at / data.length;
+  }
+  return 0;
+}"""

@@ -23,7 +23,7 @@ def address(lab: Laboratory, name: str) -> str:
     if name == "compare":
         return f"/compare?run={'&run='.join(lab.sweep())}"
     if name == "watch":
-        return f"/watches/{lab.get('/watches')['watches'][0]['watch']}"
+        return f"/watches/{lab.watch('out')['watch']}"
     if name == "report":
         return f"/reports/{lab.get('/reports')['reports'][0]['id']}"
     return f"/{name}"

@@ -24,6 +24,19 @@ def test_every_task_is_in_the_column_of_its_state(eye: Eye, lab: Laboratory) -> 
         eye.wait_text(waiting["why"])
 
 
+def test_what_is_over_says_how_it_ended(eye: Eye, lab: Laboratory) -> None:
+    page = eye.go("/queue/default")
+    failed = page.locator("main section[aria-label=failed] li", has_text="bad")
+    failed.get_by_text("ValueError: loss is nan at step 39").wait_for()
+    failed.get_by_text("took").wait_for()
+    done = page.locator("main section[aria-label=done] li", has_text="sweep lr=0.3 seed=0")
+    done.get_by_text("until").wait_for()
+    failed.get_by_role("button", name="bad").click()
+    how = page.locator("dialog tbody td").nth(3)
+    how.wait_for()
+    assert how.inner_text() == "failed, exit code 1"
+
+
 def test_tasks_are_paused_resumed_and_given_a_priority(eye: Eye, lab: Laboratory) -> None:
     ids = lab.paddock(
         "submit", "--no-snapshot", "--gpus", "64", "--quiet", "--name", "held", "--grid", "n=1..3", "--", "true"

@@ -84,6 +84,45 @@ def test_usage_code_and_files_are_there(eye: Eye, lab: Laboratory, watched: dict
     eye.wait_text("train.py")
 
 
+def test_dependents_and_what_they_wait_for_lead_to_each_other(eye: Eye, lab: Laboratory) -> None:
+    first = lab.paddock(
+        "submit", "--no-snapshot", "--queue", "chain", "--name", "first", "--quiet", "--", "true"
+    ).strip()
+    then = ("--after", first, "--", "true")
+    lab.paddock("submit", "--no-snapshot", "--queue", "chain", "--name", "second", "--quiet", *then)
+    page = eye.go(f"/runs/{first}?tab=about")
+    relations = page.locator("main section", has=page.get_by_role("heading", name="Relations"))
+    relations.get_by_text("dependents").wait_for()
+    relations.get_by_role("link", name="second").click()
+    page.get_by_role("heading", name="second").wait_for()
+    page.get_by_role("tab", name="About").click()
+    relations.get_by_role("link", name="first").wait_for()
+    eye.pictures("run-relations")
+
+
+def test_gpus_are_in_the_usage(eye: Eye, lab: Laboratory, driver: dict[str, str]) -> None:
+    """Of a driver that is none: what is drawn is what the record has."""
+    found = {name: driver[name] for name in ("LD_LIBRARY_PATH", "XDG_RUNTIME_DIR")}
+    training = lab.python("-c", ON_GPU, **found)
+    assert training.wait(60) == 0
+    run = lab.named("on a gpu")["id"]
+    soon(lambda: lab.named("on a gpu")["state"] == "finished")  # so that the server has seen all of it
+    (process,) = lab.get(f"/runs/{run}/usage")["processes"]
+    assert process["most"]["gpu-memory"] == 512 * 2**20
+    page = eye.go(f"/runs/{run}?tab=usage")
+    for title in ("GPU (of one)", "GPU memory"):
+        page.locator("main article", has_text=title).locator("canvas").wait_for()
+    eye.wait_text("537 MB", "main table")
+    eye.pictures("run-gpus")
+
+
+def test_a_point_that_is_alone_is_seen(eye: Eye, lab: Laboratory) -> None:
+    assert lab.python("-c", "import paddock; paddock.init(name='alone').log({'x/alone': 3}, step=7)").wait(60) == 0
+    page = eye.go(f"/runs/{lab.named('alone')['id']}")
+    page.locator("main .plot canvas").wait_for()
+    assert soon(lambda: page.evaluate(INKED)) > 12
+
+
 def test_a_run_that_is_not_there_is_a_sentence(eye: Eye) -> None:
     eye.go("/runs/nosuchrun")
     eye.wait_text("There is no such run")
@@ -91,6 +130,25 @@ def test_a_run_that_is_not_there_is_a_sentence(eye: Eye) -> None:
     eye.errors.clear()
 
 
+# Pixels between the axes that have the colour of the first line.
+INKED = """() => {
+  const canvas = document.querySelector("main .plot canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 200 && data[at + 2] - data[at] > 100) count += 1;
+  return count;
+}"""
+ON_GPU = """
+import os, time
+os.environ["STUB_PID"] = str(os.getpid())
+import paddock
+from paddock.monitor.usage import Usage
+run = paddock.init(project="gpus", name="on a gpu", usage=True)
+Usage.checkpoint("train")
+for step in range(10):
+    run.log({"loss": 1 / (step + 1)}, step=step)
+    time.sleep(0.2)
+"""
 GOING = """
 import pathlib, time, paddock
 run = paddock.init(project="going", name="going")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from tests.acceptance.board.eye import Eye, soon
@@ -15,7 +16,7 @@ def test_a_watch_leads_to_its_checkpoints(eye: Eye, lab: Laboratory) -> None:
         eye.wait_text(watch["directory"])
     page.get_by_role("link", name="out").first.click()
     page.wait_for_url("**/watches/*")
-    detail = lab.get(f"/watches/{told[0]['watch']}")
+    detail = lab.get(f"/watches/{lab.watch('out')['watch']}")
     eye.settle()
     rows = page.locator("main table.checkpoints tbody tr")
     assert rows.count() == detail["total"] == 4
@@ -28,7 +29,7 @@ def test_a_watch_leads_to_its_checkpoints(eye: Eye, lab: Laboratory) -> None:
 
 
 def test_only_what_failed_is_shown_when_asked_for(eye: Eye, lab: Laboratory) -> None:
-    watch = lab.get("/watches")["watches"][0]["watch"]
+    watch = lab.watch("out")["watch"]
     page = eye.go(f"/watches/{watch}")
     page.locator("main .watch-counts button", has_text="failed").click()
     soon(lambda: page.locator("main table.checkpoints tbody tr").count() == 1)
@@ -41,9 +42,36 @@ def test_a_new_checkpoint_is_there_without_a_reload(eye: Eye, lab: Laboratory) -
     (lab.work / "later").mkdir()
     evaluator = ("--evaluator", "evaluate.py:score", "--regex-filter", r"\.json$", "--quiet-time", "0.1s")
     lab.paddock("watch", "later", *evaluator, "--once", "--num-eval-workers", "0", "--quiet")
-    found = next(one for one in lab.get("/watches")["watches"] if one["directory"].endswith("later"))
+    found = lab.watch("later")
     page = eye.go(f"/watches/{found['watch']}")
     eye.wait_text("No checkpoint was found yet")
     (lab.work / "later/step=5.json").write_text("0.25")
     lab.paddock("watch", "later", *evaluator, "--once", "--num-eval-workers", "0", "--quiet")
     soon(lambda: page.locator("main table.checkpoints tbody tr").count() == 1)
+
+
+def test_what_waits_and_what_was_missed_is_told_with_the_reason(eye: Eye, lab: Laboratory) -> None:
+    (lab.work / "rotating").mkdir()
+    evaluator = ("--evaluator", "evaluate.py:score", "--regex-filter", r"\.json$", "--quiet-time", "0.1s")
+    queue = ("--queue", "rotating", "--num-eval-workers", "0", "--once", "--quiet")
+    lab.paddock("watch", "rotating", *evaluator, *queue)
+    for step in (10, 20):
+        (lab.work / f"rotating/step={step}.json").write_text(str(1 / step))
+    lab.paddock("watch", "rotating", *evaluator, *queue)
+    page = eye.go(f"/watches/{lab.watch('rotating')['watch']}")
+    eye.wait_text("2 pending", "main .watch-counts")
+    assert page.locator("main table.checkpoints .state.eval-pending").count() == 2
+    eye.pictures("watch-pending")
+    shutil.rmtree(lab.work / "rotating/.paddock-pins")  # as where no links can be made
+    (lab.work / "rotating/step=10.json").unlink()
+    lab.paddock("worker", "rotating", "--no-persist")
+    eye.wait_text("1 missed", "main .watch-counts")
+    eye.wait_text("1 done", "main .watch-counts")
+    page.locator("main .watch-counts button", has_text="missed").click()
+    (missed,) = (
+        one for one in lab.get(f"/watches/{lab.watch('rotating')['watch']}")["evaluations"] if one["step"] == 10
+    )
+    row = page.locator("main table.checkpoints tbody tr", has_text="step=10.json")
+    row.get_by_text(missed["reason"]).wait_for()
+    soon(lambda: page.locator("main table.checkpoints tbody tr").count() == 1)
+    eye.pictures("watch-missed")

@@ -124,6 +124,17 @@ def test_a_sample_that_came_late_leaves_no_hole_and_a_long_silence_does() -> Non
     assert seconds == pytest.approx([5, 5, 5, 5, 0, 0, 5])
 
 
+def test_a_value_that_nobody_knew_for_a_moment_has_stayed_what_it_was() -> None:
+    grid = Grid(["gpu_memory"])
+    known = [512.0, None, None, 512.0, None, None, None, None, 512.0]
+    grid.add("p", [T0 + at for at in range(1, 10)], 1.0, [known])
+    grid.add("q", [T0 + at for at in range(1, 10)], 1.0, [[None] * 9])
+    means = grid.means("p", 0)
+    seconds = [round(sum(means[8 * at : 8 * at + 8]) / 8) for at in range(9)]
+    assert seconds == [512] * 7 + [0, 512]
+    assert not any(grid.means("q", 0))
+
+
 def test_the_same_checkpoint_of_many_ranks_is_one(tmp_path: Path) -> None:
     for rank in range(3):
         marks = [mark(epoch * 10 + rank / 10, "epoch", epoch) for epoch in range(2)] + [

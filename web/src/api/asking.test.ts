@@ -33,6 +33,17 @@ describe("a question that is asked again", () => {
     expect([heard, waiting.length]).toEqual([[], 1]);
   });
 
+  test("is answered with what has happened since it was asked", async () => {
+    const { asking, waiting, heard } = slow();
+    asking.change((text) => `${text}, too early`);
+    asking.again();
+    asking.change((text) => `${text}, ended`);
+    asking.again();
+    await waiting[0]!.answer("goes on");
+    await waiting[1]!.answer("knows of its end");
+    expect(heard).toEqual(["goes on, ended", "knows of its end"]);
+  });
+
   test("is asked anew when its answer is known to be old", async () => {
     const { asking, waiting, heard } = slow();
     asking.again();

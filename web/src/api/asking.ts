@@ -7,6 +7,7 @@ import { isAbort } from "~/api/client";
 export class Asking<T> {
   #control: AbortController | undefined;
   #stale = false;
+  #news: ((answer: T) => T)[] = []; // since it was asked
 
   constructor(
     private readonly ask: (signal: AbortSignal) => Promise<T>,
@@ -17,6 +18,11 @@ export class Asking<T> {
   again(): void {
     if (this.#control) this.#stale = true;
     else void this.#look();
+  }
+
+  /** What has happened is done to the answer that is on its way, too: it may have been given before. */
+  change(by: (answer: T) => T): void {
+    if (this.#control) this.#news.push(by);
   }
 
   /** What is on its way is older than what is known now. */
@@ -35,9 +41,13 @@ export class Asking<T> {
   async #look(): Promise<void> {
     const control = new AbortController();
     this.#control = control;
+    this.#news = [];
     try {
-      const answer = await this.ask(control.signal);
-      if (!control.signal.aborted) this.told(answer);
+      let answer: T = await this.ask(control.signal);
+      if (!control.signal.aborted) {
+        for (const by of this.#news) answer = by(answer);
+        this.told(answer);
+      }
     } catch (error) {
       if (!control.signal.aborted && !isAbort(error)) this.failed(error);
     }

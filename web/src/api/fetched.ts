@@ -11,6 +11,8 @@ export interface Fetched<T> {
   again: () => void;
   /** What an order was answered with stands for the next answer. */
   put: (data: T) => void;
+  /** What an event says, done to the answer that is here and to one that is on its way. */
+  change: (by: (data: T) => T) => void;
 }
 
 /** Ask when `key` changes, which gives up what was asked before, and when told to, which does not. */
@@ -37,6 +39,14 @@ export function useFetched<T>(key: string, ask: (signal: AbortSignal) => Promise
     put: (data) => {
       asking.current?.forget();
       setState({ key, data });
+    },
+    change: (by) => {
+      asking.current?.change(by);
+      setState((before) => {
+        if (before.data === undefined) return before;
+        const data = by(before.data);
+        return data === before.data ? before : { ...before, data };
+      });
     },
   };
 }

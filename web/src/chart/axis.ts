@@ -13,6 +13,9 @@ export function kindOf(axis: Axis): XKind {
   return axis === "time" ? "seconds" : axis === "wall" ? "moment" : "number";
 }
 
+/** What is counted on the axis, if something is: there are no halves of a step. */
+export const counted = (axis: Axis): { counts?: "step" | "epoch" } => (axis === "step" || axis === "epoch" ? { counts: axis } : {});
+
 export interface Raw {
   steps: readonly number[];
   values: readonly number[];

@@ -88,13 +88,13 @@ function stroke(ctx: CanvasRenderingContext2D, line: Line, values: readonly numb
   ctx.lineWidth = width;
   ctx.setLineDash((line.dash ?? []).map((part) => part * (devicePixelRatio || 1)));
   ctx.beginPath();
+  const lonely: number[] = []; // places of points without a neighbour to draw a line to
   let down = false;
   let alone = false;
-  let before = 0;
   for (let at = from; at < to; at += 1) {
     const value = values[at]!;
     if (value !== value || Math.abs(value) === Infinity || (y.log && value <= 0) || (x.log && line.x[at]! <= 0)) {
-      if (alone) ctx.lineTo(before + 1, pixel(y, values[at - 1]!));
+      if (alone) lonely.push(at - 1);
       down = alone = false;
       continue;
     }
@@ -104,11 +104,16 @@ function stroke(ctx: CanvasRenderingContext2D, line: Line, values: readonly numb
     else ctx.moveTo(px, py);
     alone = !down;
     down = true;
-    before = px;
   }
-  if (alone) ctx.lineTo(before + 1, pixel(y, values[to - 1]!));
+  if (alone) lonely.push(to - 1);
   ctx.stroke();
   ctx.setLineDash([]);
+  ctx.fillStyle = line.color;
+  for (const at of lonely) {
+    ctx.beginPath();
+    ctx.arc(pixel(x, line.x[at]!), pixel(y, values[at]!), 1.8 * width, 0, 2 * Math.PI);
+    ctx.fill();
+  }
   ctx.globalAlpha = 1;
 }
 

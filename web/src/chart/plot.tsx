@@ -16,6 +16,8 @@ export type XKind = "number" | "seconds" | "moment";
 
 export interface PlotProps {
   lines: readonly Line[];
+  /** Of charts beside each other, all lines together: one and the same range for all, or they could not be compared. */
+  among?: readonly Line[];
   height: number;
   /** For those who cannot see it. */
   title: string;
@@ -34,6 +36,8 @@ export interface PlotProps {
   onPick?: (key: string) => void;
   xLabel?: (value: number) => string;
   yLabel?: (value: number) => string;
+  /** What the whole numbers of the x axis count. */
+  counts?: "step" | "epoch";
   /** Axes on which whole numbers stand for names. */
   names?: "x" | "y" | "xy" | "";
   /** Air on both sides, for points. */
@@ -41,7 +45,8 @@ export interface PlotProps {
 }
 
 const WHEEL = 1.0015;
-const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // between labels that are names
+const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat(); // between labels
+const HALF_LABEL = { number: 16, seconds: 22, moment: 26 }; // px, of which the last one on the axis needs so many
 
 /** A chart: uPlot keeps scales, axes and the cursor; lines, bands and points are drawn by us, each with its own places. */
 export function Plot(props: PlotProps): JSX.Element {
@@ -72,7 +77,7 @@ export function Plot(props: PlotProps): JSX.Element {
 
   useEffect(() => {
     made.current?.setData(data(props));
-  }, [props.lines, props.zoom?.[0], props.zoom?.[1], props.yFrom]);
+  }, [props.lines, props.among, props.zoom?.[0], props.zoom?.[1], props.yFrom]);
   useEffect(() => made.current?.redraw(false), [props.focus, props.bars]);
 
   return (
@@ -98,7 +103,8 @@ function data(props: PlotProps): uPlot.AlignedData {
   return [[...x], [...y]];
 }
 
-function shownX({ lines, bars, zoom, logX, air }: PlotProps): Range {
+function shownX({ lines: own, among, bars, zoom, logX, air }: PlotProps): Range {
+  const lines = among ?? own;
   if (zoom && zoom[1] > zoom[0]) return logX && zoom[0] <= 0 ? [zoom[1] / 1000, zoom[1]] : zoom;
   const found = rangeX(lines, logX) ?? (bars?.length ? [bars[0]!.x, bars.at(-1)!.x] : undefined);
   if (!found) return logX ? [1, 10] : [0, 1];
@@ -106,7 +112,7 @@ function shownX({ lines, bars, zoom, logX, air }: PlotProps): Range {
 }
 
 function shownY(props: PlotProps, x: Range): Range {
-  const found = rangeY(props.lines, x, props.logY);
+  const found = rangeY(props.among ?? props.lines, x, props.logY);
   if (!found) return props.logY ? [0.1, 1] : [0, 1];
   const [low, high] = padded(found, props.logY);
   return props.yFrom !== undefined && !props.logY ? [props.yFrom, Math.max(high, props.yFrom + 1e-9)] : [low, high];
@@ -128,7 +134,7 @@ function options(
     width: root.clientWidth || 300,
     height,
     legend: { show: false },
-    padding: [8, 10, 0, 0],
+    padding: [8, HALF_LABEL[kind], 0, 0],
     cursor: {
       y: false,
       points: { show: false },
@@ -142,7 +148,7 @@ function options(
     },
     series: [{}, { paths: () => null, points: { show: false } }],
     axes: [
-      { ...axis, size: 26, space: 60, ...(latest.current.names?.includes("x") ? { incrs: WHOLE } : {}), ...(kind === "moment" ? {} : { values: (_: uPlot, all: number[]) => all.map((value) => (latest.current.xLabel ?? ((at: number) => xText(at, kind)))(value)) }) },
+      { ...axis, size: 26, space: 60, ...(latest.current.names?.includes("x") || (latest.current.counts && !logX) ? { incrs: WHOLE } : {}), ...(kind === "moment" ? {} : { values: (_: uPlot, all: number[]) => all.map((value) => (latest.current.xLabel ?? ((at: number) => xText(at, kind)))(value)) }) },
       { ...axis, size: (_: uPlot, values: string[] | null) => yWidth(values), space: 34, ...(latest.current.names?.includes("y") ? { incrs: WHOLE } : {}), values: (_: uPlot, all: (number | null)[]) => all.map((value) => (value === null ? "" : (latest.current.yLabel ?? short)(value))) },
     ],
     hooks: {
@@ -170,7 +176,7 @@ function point(plot: uPlot, props: PlotProps, hovered: { current: string }, setT
   const before = hovered.current;
   hovered.current = found && found.near ? found.rows[0]?.key ?? "" : "";
   if (before !== hovered.current) plot.redraw(false);
-  setTip(found && { ...found, x: props.xLabel ? props.xLabel(found.at) : xText(found.at, props.kind ?? "number", true), left: left + plot.over.offsetLeft, width: plot.width });
+  setTip(found && { ...found, x: props.xLabel ? props.xLabel(found.at) : `${props.counts ? `${props.counts} ` : ""}${xText(found.at, props.kind ?? "number", true)}`, left: left + plot.over.offsetLeft, width: plot.width });
 }
 
 function zoomByWheel(event: WheelEvent, plot: uPlot, props: PlotProps): void {

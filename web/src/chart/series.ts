@@ -110,7 +110,7 @@ function useFollowed(wanted: Wanted, setHeld: (change: (before: Held) => Held) =
   const frame = useRef(0);
   const mine = new Set(topics);
   useLive({ points: topics }, (kind, data: PointsEvent) => {
-    if (kind === "resync") again();
+    if (kind === "resync" || (kind === "hello" && topics.length > 0)) again();
     if (kind !== "points" || !mine.has(`${data.run}:${data.metric}`)) return;
     news.current.push(data);
     cancelAnimationFrame(frame.current);

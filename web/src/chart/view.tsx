@@ -61,7 +61,7 @@ export function Controls({ view, epoch = true, axes = true }: { view: View; epoc
         <button type="button" aria-pressed={view.logX} onClick={() => log("x", !view.logX)}>log x</button>
         <button type="button" aria-pressed={view.logY} onClick={() => log("y", !view.logY)}>log y</button>
       </span>
-      <button type="button" class="button" disabled={!view.zoom} onClick={() => setZoom(undefined)} title="Drag in a chart to zoom, double-click to see all">All of it</button>
+      <button type="button" class="button" disabled={!view.zoom} onClick={() => setZoom(undefined)} title="Drag in a chart to zoom, double-click to see all">Reset zoom</button>
     </div>
   );
 }

@@ -18,7 +18,7 @@ export function useAgain(kinds: Topics["kinds"], again: () => void, every = 1000
     }, wait);
   };
   useLive(kinds ? { kinds } : {}, (kind) => {
-    if (kind === "resync" || (kinds as readonly string[] | undefined)?.includes(kind)) soon();
+    if (kind === "hello" || kind === "resync" || (kinds as readonly string[] | undefined)?.includes(kind)) soon();
   });
   useEffect(() => {
     if (!idle) return;

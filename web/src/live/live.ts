@@ -33,7 +33,8 @@ let last = "";
 let pause = FIRST_MS;
 let timer = 0;
 
-/** Hear of these until the returned function is called. `resync`: ask for everything again. */
+/** Hear of these until the returned function is called. `resync`: ask for everything again. `hello`: the first stream is
+ * there; what was answered before may have changed without a word. */
 export function listen(topics: Topics, handler: (kind: string, data: any) => void): () => void {
   listeners.set(handler as Handler, topics);
   soon(30);
@@ -116,7 +117,6 @@ async function pump(body: ReadableStream<Uint8Array>, signal: AbortSignal): Prom
 
 function tell(told: Told): void {
   if (told.id) last = told.id;
-  if (told.kind === "hello") return;
   let data: unknown;
   try {
     data = JSON.parse(told.data);

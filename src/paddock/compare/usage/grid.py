@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 LATE = 3.0  # times the interval that a sample may come after the one before it, with nothing missing between them
 LEAST_WIDTH = 0.125  # seconds
+UNKNOWN = 3  # samples in a row whose value nobody knew, in which it is taken to have stayed what it was
 
 Cell = dict[int, float]  # bin -> the integral of a value over the seconds of it that were sampled
 
@@ -14,15 +15,34 @@ Cell = dict[int, float]  # bin -> the integral of a value over the seconds of it
 class Line:
     """One process: for each column its integral by bin, its sum over all of its time, and its largest value."""
 
-    __slots__ = ("bins", "first", "integrals", "last", "peaks", "seconds", "until")
+    __slots__ = ("bins", "first", "integrals", "last", "peaks", "seconds", "unknown", "until", "values")
 
     def __init__(self, columns: int) -> None:
         self.bins: list[Cell] = [{} for _ in range(columns)]
         self.integrals = [0.0] * columns
         self.peaks: list[float | None] = [None] * columns
+        self.values: list[float | None] = [None] * columns  # the last that was known
+        self.unknown = [0] * columns  # samples since then
         self.seconds = 0.0  # sampled
         self.first, self.last = float("inf"), float("-inf")
         self.until = float("-inf")  # what came before is in already
+
+    def bridged(self, at: int, column: Sequence[float | None]) -> Sequence[float | None]:
+        """Without the gaps of a busy driver that did not answer in time: unknown is not nothing."""
+        if not column:
+            return column
+        if None not in column:
+            self.values[at], self.unknown[at] = column[-1], 0
+            return column
+        found: list[float | None] = []
+        for value in column:
+            if value is None:
+                self.unknown[at] += 1
+                found.append(self.values[at] if self.unknown[at] <= UNKNOWN else None)
+            else:
+                self.values[at], self.unknown[at] = value, 0
+                found.append(value)
+        return found
 
     def note_peaks(self, values: Sequence[Sequence[float | None]]) -> None:
         for at, column in enumerate(values):
@@ -51,6 +71,7 @@ class Grid:
         line.first = min(line.first, begin)
         self._reach(min(begin, times[0]), times[-1])
         line.note_peaks(values)
+        values = [line.bridged(at, column) for at, column in enumerate(values)]
         if int(begin // self.width) == int(times[-1] // self.width) and times[-1] > begin:
             self._add_whole(line, begin, times[-1], values)
         else:
@@ -66,6 +87,7 @@ class Grid:
         """The samples of one journal follow each other; what comes now may be of any time."""
         for line in self.lines.values():
             line.until = float("-inf")
+            line.values = [None] * len(line.values)
 
     def means(self, key: object, column: int) -> list[float]:
         """Of every bin, from the first to the last; 0 where the process was not there."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from paddock.compare.text import clean, html_table, moment, span
+from paddock.compare.text import clean, html_table, many, moment, span
 from paddock.compare.usage.axis import elapsed
 from paddock.compare.usage.metrics import Metric, shown
 from paddock.compare.usage.report import Layer, Report
@@ -18,6 +18,7 @@ body { font: 14px system-ui, sans-serif; color: #222; margin: 24px auto; max-wid
 svg { max-width: 100%; height: auto; } h1 { font-size: 20px; } h2 { font-size: 15px; margin-top: 28px; }
 table { border-collapse: collapse; } th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid #e4e4e4; }
 td { font-variant-numeric: tabular-nums; } a { color: #2b5d8c; }
+.index th { text-align: left; } .index :is(th, td):nth-child(n + 3) { text-align: right; }
 """
 
 
@@ -47,9 +48,9 @@ def index(listed: Sequence[Listed], metrics: Sequence[Metric]) -> str:
         facts = [moment(report.begin), span(report.seconds), str(len(report.processes)), str(len(report.checkpoints))]
         link = f'<a href="{escape(file)}">{escape(clean(report.title))}</a>'
         rows.append(f"<tr><td>{link}</td>{''.join(f'<td>{escape(text)}</td>' for text in [*facts, *most])}</tr>")
-    head = "".join(f'<th style="text-align:left">{escape(text)}</th>' for text in heads)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return _document("Usage of runs", f"<h1>Usage of {len(listed)} runs</h1>{table}")
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    table = f"<table class='index'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return _document("Usage of runs", f"<h1>Usage of {many(len(listed), 'run')}</h1>{table}")
 
 
 def _processes(report: Report, metrics: Sequence[Metric]) -> str:

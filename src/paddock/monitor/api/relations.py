@@ -13,7 +13,7 @@ from paddock.monitor.api.tasks import known
 from paddock.monitor.api.watches import Evaluated
 from paddock.monitor.house import House
 from paddock.monitor.http.route import Call, Route
-from paddock.monitor.watches import evaluation_json, stands
+from paddock.monitor.watches import evaluation_json
 from paddock.queue.order.leftover import OVER
 from paddock.queue.protocol import AWAY
 from paddock.queue.show.view import Entry, snapshot
@@ -103,7 +103,7 @@ def evaluations(call: Call) -> dict[str, Any]:
     winners: list[str] = []
     for home in house.homes:
         for watch in watches(home):
-            stand = stands(watch)
+            stand = house.standings.of(watch)
             own = [one for one in stand.evaluations if one.finding.run == run_id]
             if own:
                 of.append(watch.id)

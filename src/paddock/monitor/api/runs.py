@@ -28,7 +28,8 @@ class ListParams(Struct, frozen=True):
 def runs(call: Call) -> Reply:
     house, params, now = call.house, call.params, time()
     house.fresh()
-    tag = call.tag(house.version)
+    version = house.version  # before the rows, which may be newer, but never older
+    tag = call.tag(version)
     timeless = not params.q and not params.sort and not params.columns  # a query may ask how long ago something was
     if timeless and call.knows(tag):
         return unchanged(tag)
@@ -44,7 +45,7 @@ def runs(call: Call) -> Reply:
         data = [entry.json for entry in page]
     hidden = encoding.encode([run_id for roll in house.rolls for run_id in roll.unreadable])
     kind = b"rows" if columns else b"runs"
-    head = b'{"version":%d,"total":%d,"unreadable":%b,"%b":[' % (house.version, len(found), hidden, kind)
+    head = b'{"version":%d,"total":%d,"unreadable":%b,"%b":[' % (version, len(found), hidden, kind)
     return Reply(head + b",".join(data) + b"]}", headers={"etag": tag} if timeless else {})
 
 
@@ -60,9 +61,10 @@ def _chosen(entries: list[Any], params: ListParams, now: float) -> list[Any]:
 def run(call: Call) -> Reply:
     house = call.house
     house.fresh()
+    version = house.version  # before the row: an old one under a new tag would be taken for the newest ever after
     found = house.find(call.path["run"])
     row = found.entry.row
-    tag = call.tag(row.id, house.version)
+    tag = call.tag(row.id, version)
     if call.knows(tag):
         return unchanged(tag)
     catalog = house.catalog(found.home)

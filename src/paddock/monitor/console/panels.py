@@ -243,7 +243,7 @@ def line(found: Line, room: int) -> list[Row]:
     style = LEVEL_STYLES.get(level, "")
     who = found.run_name or found.run
     who = who if found.rank is None else f"{who}#{found.rank}"
-    name = min(20, max(10, room // 6))
+    name = min(20, max(10, room // 5))
     row: Row = [
         (clock(found.time), "bright_black"),
         (" ", ""),

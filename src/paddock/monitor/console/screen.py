@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from paddock.compare.text import clean, width
+from paddock.compare.text import clean, cut_to, width
 from paddock.model import RUNNING
 from paddock.monitor.console import filters, panels, sheets, state
 from paddock.monitor.console.spans import Row, crop, fit, tail
@@ -23,6 +23,7 @@ _TALLY = (
     ("killed", "magenta"),
 )
 _KEYS = ("? help", "q quit", "enter details", "/ filter", "tab panel", "l level", "c cancel", "a answer", "p pause")
+_ANSWERS = "  (a answers)"
 _LEAST = 4  # rows of a panel that is shown: a title, a heading and two
 
 
@@ -95,7 +96,8 @@ def _banner(view: View, columns: int) -> list[Row]:
     for question in view.now.questions[:2]:
         text = f" ? {question.run_name} asks: {question.prompt}"
         choices = f" [{'/'.join(question.choices)}]" if question.choices else ""
-        rows.append([(fit(f"{text}{choices}  (a answers)", columns), "bold magenta")])
+        shown = cut_to(clean(f"{text}{choices}"), max(0, columns - len(_ANSWERS)))
+        rows.append([(fit(f"{shown}{_ANSWERS}", columns), "bold magenta")])
     return rows
 
 

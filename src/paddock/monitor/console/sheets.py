@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paddock.compare.text import age, clean, number, span, width
 from paddock.model import Progress
 from paddock.monitor.console import panels
-from paddock.monitor.console.spans import Column, Row, curve, fit, table
+from paddock.monitor.console.spans import GAP, Column, Row, curve, fit, needed, table
 from paddock.monitor.console.state import find_run
 from paddock.monitor.now.details import Details
 from paddock.monitor.now.lines import last_drawn
@@ -48,7 +48,8 @@ def details(
     rows = _head(run, found, now, columns) if run is not None else _waiting(now, subject)
     if run is not None and run.bars:
         rows += _section("progress")
-        rows += [_bar(one, columns, ascii_only) for one in run.bars]
+        named = min(20, max(width(clean(panels.message(one))) for one in run.bars))
+        rows += [_bar(one, named, columns, ascii_only) for one in run.bars]
     if found is None:
         return [*rows, [("", "")], [(" reading ...", "bright_black")]]
     if found.metrics:
@@ -119,32 +120,31 @@ def _section(title: str) -> list[Row]:
     return [[("", "")], [(f" {title}", "bold cyan")]]
 
 
-def _bar(one: Progress, columns: int, ascii_only: bool) -> Row:
+def _bar(one: Progress, named: int, columns: int, ascii_only: bool) -> Row:
     wide = max(10, min(40, columns // 4))
     total = "" if one.total is None else f" of {number(one.total)}"
     words = [f"{number(one.done)}{total} {one.unit or ''}".strip(), one.state]
     words += [f"{one.rate:.3g}/s"] if one.rate else []
     words += [f"eta {span(one.eta)}"] if one.eta is not None else []
-    name = (f"{fit(panels.message(one), 20)} ", "") if one.msg else ("", "")
+    name = (f"{fit(panels.message(one), named)} ", "") if named else ("", "")
     share = panels.progress(one, wide, ascii_only) if one.fraction is not None else []
     return [(" ", ""), name, *share, (f"  {clean(', '.join(words))}", "bright_black")]
 
 
 def _metrics(found: Details, columns: int, ascii_only: bool) -> list[Row]:
     shown = found.metrics[:100]
-    rows = table(
-        [
-            Column("metric", [[(one.name, "bold")] for one in shown], least=12, most=40),
-            Column("last", [[(panels.figure(one.last), "")] for one in shown], right=True),
-            Column("step", [[(f"{one.step:,}", "")] for one in shown], right=True, optional=2),
-            Column("min", [[(panels.figure(one.min), "")] for one in shown], right=True, optional=3),
-            Column("max", [[(panels.figure(one.max), "")] for one in shown], right=True, optional=3),
-            Column("points", [[(f"{one.count:,}", "")] for one in shown], right=True, optional=4),
-            Column("", [[(curve(one.curve, 40, ascii_only), "cyan")] for one in shown], optional=1, least=10),
-        ],
-        columns - 1,
-    )
-    return [[(" ", ""), *row] for row in rows]
+    told = [
+        Column("metric", [[(one.name, "bold")] for one in shown], least=12, most=40),
+        Column("last", [[(panels.figure(one.last), "")] for one in shown], right=True),
+        Column("step", [[(f"{one.step:,}", "")] for one in shown], right=True, optional=2),
+        Column("min", [[(panels.figure(one.min), "")] for one in shown], right=True, optional=3),
+        Column("max", [[(panels.figure(one.max), "")] for one in shown], right=True, optional=3),
+        Column("points", [[(f"{one.count:,}", "")] for one in shown], right=True, optional=4),
+    ]
+    room = columns - 1
+    wide = max(10, min(40, room - needed(told) - GAP))  # a shape that is cut off at its end hides what is new
+    drawn = Column("", [[(curve(one.curve, wide, ascii_only), "cyan")] for one in shown], optional=1, least=10)
+    return [[(" ", ""), *row] for row in table([*told, drawn], room)]
 
 
 def _pairs(values: dict[str, str], columns: int) -> list[Row]:

@@ -92,11 +92,11 @@ LUXURY = 6  # optional columns from here on go before any other is cut
 def table(columns: Sequence[Column], room: int) -> list[Row]:
     """A title and the rows, none wider than there is room for."""
     kept = [column for column in columns if not column.optional or any(map(_wide, column.cells))]
-    while (spare := [column for column in kept if column.optional >= LUXURY]) and _needed(kept) > room:
+    while (spare := [column for column in kept if column.optional >= LUXURY]) and needed(kept) > room:
         kept.remove(max(spare, key=lambda column: column.optional))
     while True:
         widths = [column.needs for column in kept]
-        over = _shrink(kept, widths, _needed(kept) - room)
+        over = _shrink(kept, widths, needed(kept) - room)
         spare = [column for column in kept if column.optional]
         if over <= 0 or not spare:
             break
@@ -111,7 +111,8 @@ def table(columns: Sequence[Column], room: int) -> list[Row]:
     return [crop(row, room) for row in found]
 
 
-def _needed(columns: Sequence[Column]) -> int:
+def needed(columns: Sequence[Column]) -> int:
+    """Columns of the terminal."""
     return sum(column.needs for column in columns) + GAP * (len(columns) - 1)
 
 

@@ -11,10 +11,10 @@ from paddock import files, wire
 from paddock.monitor.ingest.durable import Durable
 from paddock.monitor.ingest.folder import Folder
 from paddock.record.layout import Home
-from paddock.track.shelf import Shelf
 from paddock.track.ship.entries import entry_mark
 from paddock.track.ship.names import FACTS, Place
 from paddock.track.ship.parcel import Answer, Ask, Part
+from paddock.track.things.shelf import Shelf
 
 
 class Once:

@@ -110,3 +110,14 @@ def test_who_hears_of_a_run_before_the_server_looks_again_finds_it_and_is_heard(
     refresher._cost = 1e6
     author(home, "newer").say(k="ask", id="main.q1", prompt="go on?", choices=["yes", "no"], secret=False)
     assert server.ask("POST", "/api/v1/runs/newer/questions/main.q1/answer", {"text": "yes"}).status == 204
+
+
+def test_who_opens_a_task_as_soon_as_it_is_submitted_finds_it(server: Server, home: Home) -> None:
+    submitted(home, 1)
+    server.get("/api/v1/runs")
+    server.house.refresher._cost = 1e6
+    (task,) = submitted(home, 1)
+    assert server.get(f"/api/v1/runs/{task}")["run"]["state"] == "queued"
+    server.house.refresher._cost = 1e6
+    (other,) = submitted(home, 1)
+    assert server.ask("POST", f"/api/v1/runs/{other}/annotations", {"star": True}).json["star"] is True

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
+from paddock.monitor.house import Found
 from paddock.record.layout import Home
 from tests.served import Server, served
 from tests.unit.monitor.conftest import author, fill
@@ -99,6 +100,29 @@ def test_what_is_written_is_seen_by_the_next_request(home: Home) -> None:
         after = until(lambda: [a for a in [server.get("/api/v1/runs")] if a["runs"][0]["id"] == "new"])[0]
         assert after["version"] > before.json["version"]
         assert server.ask("GET", "/api/v1/runs", headers={"If-None-Match": before.headers["etag"]}).status == 200
+
+
+def test_an_answer_that_was_overtaken_is_not_taken_for_the_newest(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run ends after its row was found and before the answer: who asks again must not hear that nothing changed."""
+    fill(home)
+    writer = author(home, "new", created=2e9)
+    with served(home) as server:
+        assert server.get("/api/v1/runs/new")["run"]["state"] == "running"
+        house = server.house
+        find = house.find
+
+        def overtaken(name: str) -> Found:
+            found = find(name)
+            writer.end()
+            house.fresh(at_once=True)
+            return found
+
+        monkeypatch.setattr(house, "find", overtaken)
+        old = server.ask("GET", "/api/v1/runs/new")
+        monkeypatch.undo()
+        assert old.json["run"]["state"] == "running"
+        again = server.ask("GET", "/api/v1/runs/new", headers={"If-None-Match": old.headers["etag"]})
+        assert again.status == 200 and again.json["run"]["state"] == "finished"
 
 
 def test_a_run_that_is_removed_goes_from_the_list(home: Home) -> None:

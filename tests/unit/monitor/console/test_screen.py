@@ -110,6 +110,31 @@ def test_a_question_and_a_trouble_are_seen_at_once() -> None:
     assert "name-aa1 asks: Lower the rate? [yes/no]" in text and "The server does not answer." in text
 
 
+def test_of_a_long_question_the_key_that_answers_it_is_still_told() -> None:
+    text = drawn(busy(questions=(question(prompt="Lower the rate? " * 20, choices=("yes", "no")),)))
+    assert "…  (a answers)" in text.split("\n")[1]
+
+
+def test_eighty_columns_tell_runs_apart_by_the_end_of_their_names() -> None:
+    assert "resnet50-lr0.03  loss falls" in drawn(busy(), lines=lines("loss falls", run_name="resnet50-lr0.03"))
+
+
+def test_eighty_columns_show_when_a_bar_will_be_done() -> None:
+    text = drawn(busy(), state=State(mode="details", subject="aa1"))
+    assert "61 of 100 step, running, 2/s, eta 1m05s" in text
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_shape_of_a_metric_is_drawn_to_its_end(columns: int) -> None:
+    rising = Metric(
+        name="train/loss", last=0.89165, step=1395, min=0.43175, max=0.89165, count=365, curve=tuple(range(80))
+    )
+    details = Details(id="aa1", name="", metrics=(rising,))
+    text = drawn(busy(), columns=columns, rows=60, state=State(mode="details", subject="aa1"), details=details)
+    (row,) = [line.rstrip() for line in text.split("\n") if "365" in line]
+    assert "▁" in row and row.endswith("█")
+
+
 def test_a_secret_answer_is_not_shown() -> None:
     console = Pressed(busy(questions=(question(secret=True),)))
     console("a")

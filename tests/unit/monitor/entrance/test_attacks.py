@@ -20,7 +20,7 @@ from paddock.monitor.server.app import routes
 from paddock.record.layout import Home
 from tests.served import TOKEN, Server, served
 from tests.unit.monitor.conftest import fill
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 BODIES = {
     "/api/v1/runs/{run}/annotations": b'{"star": true, "tag": ["evil"]}',
@@ -144,7 +144,7 @@ def test_a_frame_of_a_gibibyte_is_refused_without_reading_it(strict: tuple[Serve
     found = talk(server, head(path, f"Content-Length: {1 << 30}"), b"x" * 1000)
     status = int(found.split()[1])
     assert status in (201, 404, 405, 413) and b"connection: close" in found.lower()
-    assert time.monotonic() - began < 5 and resident() - before < 20 << 20
+    assert time.monotonic() - began < 9 and resident() - before < 20 << 20  # it is not waited for, which were 10 s
 
 
 def test_a_body_without_an_announced_end_is_cut_off(strict: tuple[Server, Home]) -> None:
@@ -186,15 +186,19 @@ def test_what_is_no_request_is_refused_and_the_server_goes_on(strict: tuple[Serv
 
 
 def test_a_client_that_never_says_what_it_wants_is_let_go(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 2.0)  # in which each has said what it says, on a busy machine too
     home.prepare()
     with served(home) as server:
-        lines = [server.connect(5) for _ in range(20)]
-        for number, line in enumerate(lines):
+        lines = []
+        for number in range(20):
+            lines.append(line := server.connect(DEADLINE))
             if number % 4 == 3:  # the next request of a connection is no other than the first
                 line.sendall(head("/api/v1/health", method="GET"))
-                while b'"ok":true' not in line.recv(4096):
-                    pass
+                said = b""
+                while b'"ok":true' not in said:
+                    piece = line.recv(4096)
+                    assert piece, said
+                    said += piece
             line.sendall([b"", b"G", b"GET / HTTP/1.1\r\nHo", b"GET"][number % 4])
         for line in lines:
             with contextlib.suppress(ConnectionError):
@@ -217,5 +221,5 @@ def test_a_client_that_does_not_take_its_answer_is_let_go(home: Home, monkeypatc
     with served(home) as server, server.connect() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.sendall(head("/api/v1/runs/first/files/YQ", method="GET"))
-        until(lambda: len(server.serving._server.server_state.connections) == 1)
+        assert line.recv(1) == b"H"  # its answer has begun, and nobody takes the rest
         until(lambda: not server.serving._server.server_state.connections)

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ApiError } from "~/api/client";
 import type { Run } from "~/api/types";
-import { kindOf, stepsWithin } from "~/chart/axis";
+import { counted, kindOf, stepsWithin } from "~/chart/axis";
 import { color, DASHES } from "~/chart/colors";
 import { Legend, type Entry } from "~/chart/legend";
 import { union, type Line, type Range } from "~/chart/line";
@@ -56,6 +56,7 @@ function Metric(props: CurvesProps & { metric: string; found: ReturnType<typeof 
   const many = found.panels.length > 1;
   const height = props.height ?? (many ? 220 : 300);
   const columns = Math.max(1, found.cols.length);
+  const among = useMemo(() => (many && drawn.lines ? [...drawn.lines.values()] : undefined), [many, drawn.lines]);
   const onZoom = (zoom: Range | undefined): void => onChange({ zoom: zoomText(zoom) });
   return (
     <section class="metric-curves" ref={element} aria-label={metric}>
@@ -69,8 +70,10 @@ function Metric(props: CurvesProps & { metric: string; found: ReturnType<typeof 
               <Plot
                 title={`${metric} ${panel.row} ${panel.col}`}
                 lines={placedLines(panel.teams, drawn.lines, dark.value)}
+                {...(among ? { among } : {})}
                 height={height}
                 kind={kindOf(view.axis)}
+                {...counted(view.axis)}
                 logX={view.logX}
                 logY={view.logY}
                 zoom={view.zoom}

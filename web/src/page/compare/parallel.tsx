@@ -2,13 +2,15 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Run } from "~/api/types";
 import { shade } from "~/chart/colors";
-import type { Property } from "~/page/compare/properties";
+import { useWidth } from "~/chart/width";
+import { apart, type Property } from "~/page/compare/properties";
 import { isWide, ofMetric, ofProperty, share, type Quantity } from "~/page/compare/quantities";
 import { go } from "~/route/router";
 import { dark } from "~/shell/theme";
 import { number } from "~/text/format";
 
-const WIDTH = 1100;
+const LEAST = 96; // px between two axes: narrower than that it scrolls
+const SIDE = 62; // px beside the first and the last axis, for their names
 const HEIGHT = 420;
 const TOP = 44;
 const BOTTOM = 26;
@@ -18,13 +20,15 @@ const MOST = 10;
 export function Parallel({ runs, properties, metric }: { runs: readonly Run[]; properties: readonly Property[]; metric: string }): JSX.Element {
   const [over, setOver] = useState(-1);
   const [picked, setPicked] = useState<ReadonlyMap<string, readonly [number, number]>>(new Map());
+  const [box, width] = useWidth<HTMLDivElement>();
   const isDark = dark.value;
-  const config = properties.filter((one) => one.key.startsWith("config.") && !one.seed).slice(0, MOST - 1).map(ofProperty);
+  const config = apart(properties.filter((one) => one.key.startsWith("config.") && !one.seed)).slice(0, MOST - 1).map(ofProperty);
   const result = ofMetric(runs, metric, "best");
   const axes = [...config, result].filter((one) => one.values.some(Number.isFinite));
   if (axes.length < 2 || !metric) return <p class="muted">Parallel coordinates need a property in which the runs differ, and a metric.</p>;
   const shares = axes.map(share);
-  const x = (at: number): number => 70 + (at * (WIDTH - 140)) / (axes.length - 1);
+  const wide = Math.max(width, 2 * SIDE + LEAST * (axes.length - 1));
+  const x = (at: number): number => SIDE + (at * (wide - 2 * SIDE)) / (axes.length - 1);
   const y = (part: number): number => HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
   const kept = runs.map((_, run) => [...picked].every(([key, [low, high]]) => {
     const at = axes.findIndex((one) => one.key === key);
@@ -35,8 +39,8 @@ export function Parallel({ runs, properties, metric }: { runs: readonly Run[]; p
   return (
     <section class="card pad-box">
       <p class="muted small">Each line is a run; its colour is {result.title}. Drag along an axis to pick, click an axis to let go. {picked.size > 0 && `${kept.filter(Boolean).length} of ${runs.length} picked.`}</p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="parallel coordinates">
-        <svg class="parallel" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`parallel coordinates to ${result.title}`}>
+      <div class="scroll" ref={box} tabIndex={0} role="region" aria-label="parallel coordinates">
+        <svg class="parallel" width={wide} height={HEIGHT} viewBox={`0 0 ${wide} ${HEIGHT}`} role="img" aria-label={`parallel coordinates to ${result.title}`}>
           {runs.map((run, number) => {
             const points = axes.flatMap((one, at) => {
               const part = shares[at]!(one.values[number]!);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Run } from "~/api/types";
-import { differing, distinct, endings, flatten, GONE, hasSeeds, identity, isSeed, teams } from "./properties.ts";
+import { apart, differing, distinct, endings, flatten, GONE, hasSeeds, identity, isSeed, teams } from "./properties.ts";
 
 const run = (id: string, config: Record<string, unknown>, more: Partial<Run> = {}): Run => ({ id, name: id, project: "p", state: "finished", config, ...more }) as Run;
 const runs = [
@@ -21,6 +21,12 @@ describe("comparing runs", () => {
     expect(identity(1)).not.toBe(identity("1"));
     expect(identity(null)).not.toBe(identity(GONE));
     expect(distinct([10, "b", 2, 10, "a"])).toEqual([2, 10, "a", "b"]);
+  });
+
+  test("what says the same twice is said once, by its shortest name", () => {
+    const twice = differing([run("a", { optimizer: { lr: 1 }, lr: 1, seed: 0, extra: 1 }), run("b", { optimizer: { lr: 2 }, lr: 2, seed: 1, extra: 1 }), run("c", { optimizer: { lr: 2 }, lr: 2, seed: 3, extra: 2 })]);
+    expect(apart(twice).map((one) => one.title)).toEqual(["lr", "seed", "extra"]);
+    expect(teams([], twice, true)).toEqual([]);
   });
 
   test("names are as short as tells them apart", () => {

@@ -68,6 +68,13 @@ export function distinct(values: readonly unknown[]): unknown[] {
   });
 }
 
+/** Without those that say the same of every run as another one, such as `optimizer.lr` beside the `lr` of a sweep: the one
+ * with the shortest name stays. */
+export function apart(properties: readonly Property[]): Property[] {
+  const words = properties.map((one) => one.values.map(identity).join("\n"));
+  return properties.filter((one, at) => properties.every((other, place) => place === at || words[place] !== words[at] || one.title.length < other.title.length || (one.title.length === other.title.length && at < place)));
+}
+
 export interface Team {
   key: string;
   label: string;
@@ -79,7 +86,8 @@ export interface Team {
 export function teams(runs: readonly Run[], properties: readonly Property[], fold: boolean): Team[] {
   if (!fold) return runs.map((run, at) => ({ key: run.id, label: run.name || run.id, members: [at] }));
   const telling = properties.filter((one) => one.key.startsWith("config.") && !one.seed);
-  const names = endings(telling.map((one) => one.title));
+  const named = apart(telling);
+  const names = endings(named.map((one) => one.title));
   const found = new Map<string, number[]>();
   runs.forEach((_, at) => {
     const key = telling.map((one) => identity(one.values[at])).join("\n");
@@ -87,7 +95,7 @@ export function teams(runs: readonly Run[], properties: readonly Property[], fol
   });
   return [...found].map(([key, members]) => {
     const first = members[0]!;
-    const words = telling.slice(0, 4).map((one, at) => `${names[at]!}=${shown(one.values[first])}`);
+    const words = named.slice(0, 4).map((one, at) => `${names[at]!}=${shown(one.values[first])}`);
     return { key: key || "all", label: words.join(" ") || "all runs", members };
   });
 }

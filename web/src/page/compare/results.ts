@@ -2,16 +2,19 @@
 import type { Num, Run } from "~/api/types";
 import type { Team } from "~/page/compare/properties";
 import { meanStd, number, toNumber } from "~/text/format";
+import { prominent } from "~/text/prominence";
 import type { Cell } from "~/text/export";
 
 export type StatName = "best" | "last" | "min" | "max";
 export const STATS: readonly StatName[] = ["best", "last", "min", "max"];
 
-/** Metrics that most of the runs have, the commonest first; an epoch is no result. */
+/** Metrics that most of the runs have first, and of those what people look at; an epoch is no result. */
 export function metricsOf(runs: readonly Run[]): string[] {
   const counts = new Map<string, number>();
   for (const run of runs) for (const name of Object.keys(run.metrics)) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].sort((one, other) => Number(isEpoch(one[0])) - Number(isEpoch(other[0])) || other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).map(([name]) => name);
+  const found = [...counts].map(([name, runs]) => ({ name, runs }));
+  found.sort((one, other) => other.runs - one.runs || (one.name < other.name ? -1 : 1));
+  return prominent(found).map((one) => one.name).sort((one, other) => Number(isEpoch(one)) - Number(isEpoch(other)));
 }
 
 export const isEpoch = (name: string): boolean => /(^|\/)epoch$/.test(name);

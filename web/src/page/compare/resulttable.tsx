@@ -2,14 +2,14 @@ import type { JSX } from "preact";
 import type { Run } from "~/api/types";
 import { Copy } from "~/part/parts";
 import type { Property, Team } from "~/page/compare/properties";
-import { shown } from "~/page/compare/properties";
+import { apart, shown } from "~/page/compare/properties";
 import { column, STATS, type StatName } from "~/page/compare/results";
 import type { Change } from "~/page/compare/setting";
 import { csv, latex, markdown, type TextTable } from "~/text/export";
 
 /** The table as a value: drawn here, copied as text, and put into reports. */
 export function resultTable(runs: readonly Run[], teams: readonly Team[], properties: readonly Property[], metrics: readonly string[], stats: readonly StatName[], folded: boolean): TextTable {
-  const telling = properties.filter((one) => one.key.startsWith("config.") && !(folded && one.seed)).slice(0, 8);
+  const telling = apart(properties.filter((one) => one.key.startsWith("config.") && !(folded && one.seed))).slice(0, 8);
   const columns = metrics.flatMap((metric) => stats.map((stat) => ({ title: stats.length > 1 ? `${metric} ${stat}` : metric, cells: column(runs, teams, metric, stat) })));
   const head = [folded ? "runs" : "run", ...telling.map((one) => one.title), ...columns.map((one) => one.title)];
   const rows = teams.map((team, at) => [

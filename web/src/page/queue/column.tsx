@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import type { TaskState } from "~/api/queue";
 import { Meter } from "~/part/parts";
-import type { Row } from "~/page/queue/rows";
+import type { End, Row } from "~/page/queue/rows";
 import { useNow } from "~/page/run/head";
 import { set } from "~/route/router";
-import { count, duration } from "~/text/format";
+import { clock, count, duration } from "~/text/format";
 
 const EMPTY: Record<TaskState, string> = {
   queued: "Nothing waits.", checking: "", active: "Nothing runs.", paused: "Nothing is held.", failed: "Nothing has failed.", done: "Nothing is done yet.",
@@ -47,6 +47,7 @@ export function Column({ state, total, rows, chosen, open, filtered, onChoose, o
               {(row.started || row.host) && (
                 <div class="muted small cut">{row.host}{row.started ? `, ${duration(Math.max(0, Math.round(now - row.started)))}` : ""}{row.bar?.eta ? `, ${duration(Math.round(row.bar.eta))} left` : ""}{(row.attempt ?? 1) > 1 && `, attempt ${row.attempt}`}</div>
               )}
+              {row.end && <Ended state={state} {...row.end} />}
               {row.stalled && <div class="warn-text small">stalled: no step for long</div>}
               {row.why && <div class={`small why ${state === "active" ? "warn-text" : "muted"}`} title={row.why}>{row.why}</div>}
             </div>
@@ -56,5 +57,16 @@ export function Column({ state, total, rows, chosen, open, filtered, onChoose, o
       {rows.length === 0 && <p class="muted small none-here">{filtered ? "None of this name." : EMPTY[state]}</p>}
       {!filtered && total > rows.length && rows.length > 0 && <button type="button" class="button plain more" onClick={onMore}>{count(total - rows.length)} more</button>}
     </section>
+  );
+}
+
+/** Why it failed, in one line; and how long it took until when. */
+function Ended({ state, reason, took, ended }: End & { state: TaskState }): JSX.Element {
+  const times = [took === null ? "" : `took ${duration(took)}`, ended === null ? "" : `until ${clock(ended).slice(11, 16)}`].filter(Boolean).join(", ");
+  return (
+    <>
+      {state === "failed" && reason && <div class="bad-text small cut" title={reason}>{reason}</div>}
+      {times && <div class="muted small cut" title={ended === null ? undefined : clock(ended)}>{times}</div>}
+    </>
   );
 }

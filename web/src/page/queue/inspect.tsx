@@ -59,5 +59,9 @@ const isNothing = (value: unknown): boolean => value === null || value === "" ||
 const time = (value: unknown): string => (typeof value === "number" && value > 0 ? clock(value) : cell(value ?? ""));
 
 function how(one: Record<string, unknown>): string {
-  return ["outcome", "why", "reason", "signal", "code", "exit"].flatMap((name) => (isNothing(one[name]) || one[name] === undefined ? [] : [`${name === "code" || name === "exit" ? "exit code " : ""}${cell(one[name])}`])).join(", ");
+  const words = ["outcome", "why", "reason", "signal", "code", "exit"].flatMap((name) => {
+    if (isNothing(one[name]) || one[name] === undefined) return [];
+    return name === "code" || (name === "exit" && typeof one[name] === "number") ? `exit code ${cell(one[name])}` : cell(one[name]);
+  });
+  return [...new Set(words)].join(", ");
 }

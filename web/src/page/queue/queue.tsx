@@ -13,6 +13,7 @@ import { Column } from "~/page/queue/column";
 import { Inspect } from "~/page/queue/inspect";
 import { chosenAfter } from "~/page/queue/orders";
 import "~/page/queue/queue.css";
+import { endsOf } from "~/page/queue/ends";
 import { rowsOf, STATES, type Row } from "~/page/queue/rows";
 import { asked, set } from "~/route/router";
 import { count } from "~/text/format";
@@ -66,8 +67,9 @@ function One({ name, others }: { name: string; others: string[] }): JSX.Element 
   const counts = status.data?.counts;
   const rest = useFetched(`${name} ${JSON.stringify([counts, limits])}`, async (signal) => {
     if (!counts) return undefined;
-    const lists = await Promise.all(OVER.map((state) => counts[state] === 0 ? [] : get<Tasks>(`${path}/tasks`, { state, limit: limit(state), offset: Math.max(0, counts[state] - limit(state)) }, signal).then((found) => found.tasks)));
-    return lists.flat();
+    const lists: Task[][] = await Promise.all(OVER.map((state) => counts[state] === 0 ? [] : get<Tasks>(`${path}/tasks`, { state, limit: limit(state), offset: Math.max(0, counts[state] - limit(state)) }, signal).then((found) => found.tasks)));
+    const over = lists.flat();
+    return { over, ends: await endsOf(over.filter((task) => task.state !== "paused"), signal) };
   });
   const now = useFetched("now", (signal) => get<Now>("/now", {}, signal));
   const again = (): void => {
@@ -78,7 +80,7 @@ function One({ name, others }: { name: string; others: string[] }): JSX.Element 
   const active = counts?.active ?? 0;
   useAgain(["queues", "runs"], again, EVERY_MS, active > 0 ? 5000 : undefined);
   const find = asked("find").toLowerCase();
-  const rows = useMemo(() => (status.data ? rowsOf(status.data, rest.data ?? [], now.data) : undefined), [status.data, rest.data, now.data]);
+  const rows = useMemo(() => (status.data ? rowsOf(status.data, rest.data?.over ?? [], now.data, rest.data?.ends) : undefined), [status.data, rest.data, now.data]);
   const shown = useMemo(() => rows && Object.fromEntries(STATES.map((state) => [state, rows[state].filter((row) => `${row.task.title} ${row.task.id}`.toLowerCase().includes(find))])) as Record<TaskState, Row[]>, [rows, find]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const last = useRef("");

@@ -14,10 +14,18 @@ export interface Row {
   started?: number;
   bar?: Bar;
   stalled?: boolean;
+  end?: End;
+}
+
+/** How a task that is over ended, as its run tells it. */
+export interface End {
+  reason: string;
+  took: number | null;
+  ended: number | null;
 }
 
 /** What is over is shown with the newest first; what waits in the order in which it is taken. */
-export function rowsOf(status: QueueStatus, over: readonly Task[], now: Now | undefined): Record<TaskState, Row[]> {
+export function rowsOf(status: QueueStatus, over: readonly Task[], now: Now | undefined, ends: ReadonlyMap<string, End> = new Map()): Record<TaskState, Row[]> {
   const found: Record<TaskState, Row[]> = { queued: [], checking: [], active: [], paused: [], failed: [], done: [] };
   const runs = new Map((now?.runs ?? []).map((run) => [run.id, run]));
   const there = new Set<string>();
@@ -35,7 +43,10 @@ export function rowsOf(status: QueueStatus, over: readonly Task[], now: Now | un
     there.add(task.id);
     found[task.state].push({ task, why });
   }
-  for (const task of [...over].reverse()) if (!there.has(task.id)) found[task.state].push({ task, why: "" });
+  for (const task of [...over].reverse()) {
+    const end = ends.get(task.id);
+    if (!there.has(task.id)) found[task.state].push({ task, why: "", ...(end ? { end } : {}) });
+  }
   return found;
 }
 

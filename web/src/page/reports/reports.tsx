@@ -39,7 +39,7 @@ export default function Reports(): JSX.Element {
             <a href={`/reports/${report.id}`}>
               <h2 class="cut">{report.title}</h2>
               <p class="muted small">{plural(report.blocks.filter((block) => block.kind === "comparison").length, "comparison")}, saved {ago(report.saved, Date.now() / 1000)}{report.user && ` by ${report.user}`}</p>
-              <p class="report-begin muted">{report.blocks.find((block) => block.kind === "text" && block.text.trim())?.text.replace(/[#*`|>_\n-]+/g, " ").slice(0, 160) ?? ""}</p>
+              <p class="report-begin muted">{report.blocks.find((block) => block.kind === "text" && block.text.trim())?.text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/^\s*[-+#>]+/gm, " ").replace(/[*`|_\n]+/g, " ").slice(0, 160) ?? ""}</p>
             </a>
           </li>
         ))}

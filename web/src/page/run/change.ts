@@ -1,5 +1,5 @@
 /** A run with what an event says of it. Pure. */
-import type { Run, RunsEvent, Stat } from "~/api/types";
+import type { Detail, Run, RunsEvent, Stat } from "~/api/types";
 
 export function changedRun(run: Run, event: RunsEvent): Run {
   const found = event.changed.find((one) => one.id === run.id) ?? event.new.find((one) => one.id === run.id);
@@ -10,4 +10,9 @@ export function changedRun(run: Run, event: RunsEvent): Run {
     else metrics[name] = stat;
   }
   return { ...run, ...found, metrics };
+}
+
+export function changedDetail(detail: Detail, event: RunsEvent): Detail {
+  const run = changedRun(detail.run, event);
+  return run === detail.run ? detail : { ...detail, run };
 }

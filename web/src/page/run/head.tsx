@@ -10,13 +10,14 @@ import { ago, clock, duration, plural } from "~/text/format";
 const TICK_MS = 1000;
 
 /** Who the run is and how it stands, in two lines that keep their places. */
-export function Head({ run, onRun, evaluations }: { run: Run; onRun: (run: Run) => void; evaluations: Evaluations | undefined }): JSX.Element {
+export function Head({ run, onStar, evaluations }: { run: Run; onStar: (star: boolean) => void; evaluations: Evaluations | undefined }): JSX.Element {
   const now = useNow(run.state === "running");
   const began = run.started ?? run.created;
   const progress = run.progress as { fraction?: number | null; eta?: number | null } | null;
   const star = async (): Promise<void> => {
     try {
-      onRun(await post<Run>(`/runs/${encodeURIComponent(run.id)}/annotations`, { star: !run.star }));
+      // Of the whole answer this alone: the rest may be older than what was heard since.
+      onStar((await post<Run>(`/runs/${encodeURIComponent(run.id)}/annotations`, { star: !run.star })).star);
     } catch (error) {
       if (error instanceof ApiError && error.status !== 401) say(error.message, true);
     }

@@ -1,9 +1,10 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Evaluations, Relations } from "~/api/about";
 import { get } from "~/api/client";
 import { useFetched } from "~/api/fetched";
-import type { Detail, Run, RunsEvent } from "~/api/types";
+import type { Detail, RunsEvent } from "~/api/types";
+import { useAgain } from "~/live/again";
 import { useLive } from "~/live/live";
 import { Empty, Notice, Waiting } from "~/part/parts";
 import { CodeTab } from "~/page/run/about/code";
@@ -11,7 +12,7 @@ import { FilesTab } from "~/page/run/about/files";
 import { Sheet } from "~/page/run/about/sheet";
 import { UsageTab } from "~/page/run/about/usage";
 import { Charts } from "~/page/run/chart/charts";
-import { changedRun } from "~/page/run/change";
+import { changedDetail } from "~/page/run/change";
 import { Head } from "~/page/run/head";
 import { Log } from "~/page/run/log/log";
 import "~/page/run/run.css";
@@ -21,15 +22,12 @@ import { useKeys } from "~/shell/keys";
 const TABS = [["charts", "Charts"], ["log", "Log"], ["about", "About"], ["code", "Code"], ["usage", "Usage"], ["files", "Files"]] as const;
 type Tab = (typeof TABS)[number][0];
 const AGAIN_MS = 1500;
+const RELATED_MS = 3000; // between two looks at who waits for it
 
 export default function RunPage({ id }: { id: string }): JSX.Element {
   const path = `/runs/${encodeURIComponent(id)}`;
   const detail = useFetched(id, (signal) => get<Detail>(path, {}, signal));
   const evaluations = useFetched(id, (signal) => get<Evaluations>(`${path}/evaluations`, {}, signal));
-  const [run, setRun] = useState<Run>();
-  useEffect(() => {
-    if (detail.data) setRun(detail.data.run);
-  }, [detail.data]);
   // What is not in the row (writers, records, relations) is asked for again a little later than it happens.
   const timer = useRef(0);
   const soon = (): void => {
@@ -39,25 +37,23 @@ export default function RunPage({ id }: { id: string }): JSX.Element {
       detail.again();
     }, AGAIN_MS);
   };
-  const own = detail.data?.run.id;
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const run = detail.data?.run;
+  const own = run?.id;
   const state = run?.state;
-  useEffect(() => {
-    if (detail.data && state && state !== detail.data.run.state) soon();
-  }, [state]);
-  const [relations, setRelations] = useState<Relations>();
-  useEffect(() => {
-    if (!own) return;
-    const stop = new AbortController();
-    get<Relations>(`/runs/${encodeURIComponent(own)}/relations`, {}, stop.signal).then(setRelations, () => undefined);
-    return () => stop.abort();
-  }, [own, state]);
-  useLive({ kinds: ["runs", "watches"] }, (kind, data: RunsEvent) => {
-    if (kind === "resync") detail.again();
-    if (kind === "watches") evaluations.again();
-    if (kind === "runs") setRun((before) => before && changedRun(before, data));
-  });
+  useEffect(() => () => clearTimeout(timer.current), []);
   const tab = tabOf(asked("tab"));
+  const related = tab === "about" ? own : undefined;
+  const relations = useFetched(`${related} ${state}`, async (signal) => (related ? get<Relations>(`/runs/${encodeURIComponent(related)}/relations`, {}, signal) : undefined));
+  useAgain(related ? ["queues"] : undefined, relations.again, RELATED_MS);
+  useLive({ kinds: ["runs", "watches"] }, (kind, data: RunsEvent) => {
+    const anew = kind === "hello" || kind === "resync";
+    if (anew) detail.again();
+    if (anew || kind === "watches") evaluations.again();
+    if (kind !== "runs") return;
+    detail.change((known) => changedDetail(known, data));
+    // One that is not here may be there now, or be other than in the answer that is on its way.
+    if (!own || data.changed.some((one) => one.id === own && one.state)) soon();
+  });
   useKeys("Run", TABS.map(([name, title], at) => ({ keys: String(at + 1), about: title, run: () => choose(name) })));
   useEffect(() => {
     if (run) document.title = `${run.name} · Paddock`;
@@ -70,7 +66,7 @@ export default function RunPage({ id }: { id: string }): JSX.Element {
   if (!detail.data || !run) return <Placeholder />;
   return (
     <div class="run-page">
-      <Head run={run} onRun={setRun} evaluations={evaluations.data} />
+      <Head run={run} onStar={(star) => detail.change((known) => ({ ...known, run: { ...known.run, star } }))} evaluations={evaluations.data} />
       <div class="run-tabs" role="tablist" aria-label="Of this run">
         {TABS.map(([name, title]) => (
           <button type="button" role="tab" key={name} id={`tab-${name}`} aria-selected={tab === name} aria-controls="tab-panel" tabIndex={tab === name ? 0 : -1} onClick={() => choose(name)} onKeyDown={(event) => step(event, tab)}>{title}</button>
@@ -79,10 +75,10 @@ export default function RunPage({ id }: { id: string }): JSX.Element {
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === "charts" && <Charts run={run} evaluations={evaluations.data} />}
         {tab === "log" && <Log run={run} />}
-        {tab === "about" && <Sheet detail={{ ...detail.data, run }} relations={relations} />}
+        {tab === "about" && <Sheet detail={detail.data} relations={relations.data} />}
         {tab === "code" && <CodeTab run={run} />}
         {tab === "usage" && <UsageTab run={run} />}
-        {tab === "files" && <FilesTab detail={{ ...detail.data, run }} />}
+        {tab === "files" && <FilesTab detail={detail.data} />}
       </div>
     </div>
   );

@@ -14,7 +14,7 @@ test("what tells runs apart is shown first, and the epoch is no result", () => {
     config: [{ key: "seed", runs: 3, values: 3 }, { key: "lr", runs: 3, values: 2 }, { key: "same", runs: 3, values: 1 }],
     metrics: [{ name: "epoch", runs: 3, goal: "max" as const }, { name: "loss", runs: 3, goal: "min" as const }],
   };
-  expect(usual(keys)).toEqual(["state", "progress", "spark:loss", "best.loss", "config.lr", "config.seed", "created", "duration", "project"]);
+  expect(usual(keys)).toEqual(["state", "progress", "created", "spark:loss", "best.loss", "config.lr", "config.seed", "duration", "project"]);
   expect(wanted(usual(keys).map(column))).not.toContain("spark:loss");
   expect(usual(undefined)).toEqual(["state", "progress", "created", "duration", "project"]);
 });

@@ -1,6 +1,7 @@
 /** Which columns the table has, and how each is shown. Pure. */
 import type { KeyList } from "~/api/board";
 import { isSeed } from "~/page/compare/properties";
+import { prominent } from "~/text/prominence";
 
 export interface Column {
   /** As the query language names it. */
@@ -44,9 +45,9 @@ const width = (title: string): number => Math.max(84, Math.min(180, 30 + title.l
 export function usual(keys: KeyList | undefined): string[] {
   const telling = (keys?.config ?? []).filter((one) => one.values > 1);
   const config = [...telling.filter((one) => !isSeed(one.key)), ...telling.filter((one) => isSeed(one.key))].slice(0, 4).map((one) => `config.${one.key}`);
-  const metrics = (keys?.metrics ?? []).filter((one) => !/(^|\/)epoch$/.test(one.name)).slice(0, 3);
+  const metrics = prominent((keys?.metrics ?? []).filter((one) => !/(^|\/)epoch$/.test(one.name))).slice(0, 3);
   const first = metrics[0];
-  return ["state", "progress", ...(first ? [SPARK + first.name] : []), ...metrics.map((one) => `best.${one.name}`), ...config, "created", "duration", "project"];
+  return ["state", "progress", "created", ...(first ? [SPARK + first.name] : []), ...metrics.map((one) => `best.${one.name}`), ...config, "duration", "project"];
 }
 
 /** What the server is asked for: the columns that it knows, and what every row needs. */

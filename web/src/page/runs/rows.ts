@@ -95,7 +95,7 @@ export function usePaced(look: () => void): void {
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
   useLive({ kinds: ["runs"] }, (kind) => {
-    if ((kind !== "runs" && kind !== "resync") || timer.current) return;
+    if (!["hello", "resync", "runs"].includes(kind) || timer.current) return;
     const rest = Math.max(0, last.current + PAUSE_MS - performance.now());
     timer.current = window.setTimeout(() => {
       timer.current = 0;

@@ -10,7 +10,7 @@ import { asked, askedAll, go, set } from "~/route/router";
 import { useKeys } from "~/shell/keys";
 import { say } from "~/shell/toast";
 import { count, plural } from "~/text/format";
-import { these } from "~/text/query";
+import { and, these } from "~/text/query";
 import { Filter, KeyMenu } from "~/page/runs/bar";
 import { usual } from "~/page/runs/columns";
 import { GroupTable } from "~/page/runs/grouped";
@@ -41,7 +41,7 @@ export default function Runs(): JSX.Element {
         <KeyMenu label="Columns" what="columns" keys={keys.data} chosen={columns} onChange={(next) => set({ col: next })} end />
       </div>
       <Filter q={q} error={error} onChange={(next) => set({ q: next })} />
-      <Selected rows={rows} />
+      <Selected rows={rows} q={q} />
       {empty ? (
         <div class="card">{q ? <NothingFits /> : (
           <Empty title="No runs yet" command="python train.py">
@@ -60,6 +60,10 @@ export default function Runs(): JSX.Element {
   );
 }
 
+const TRAININGS = "job_type!=eval";
+/** The query without what leaves evaluations away. */
+const without = (q: string): string => q.split(TRAININGS).map((part) => part.trim()).filter(Boolean).join(" ");
+
 function NothingFits(): JSX.Element {
   return (
     <div class="empty">
@@ -71,7 +75,7 @@ function NothingFits(): JSX.Element {
 }
 
 /** What can be done with the runs that are selected. Its place is always there. */
-function Selected({ rows }: { rows: Rows | undefined }): JSX.Element {
+function Selected({ rows, q }: { rows: Rows | undefined; q: string }): JSX.Element {
   const ids = selected.value;
   const [dialog, setDialog] = useState<"tag" | { note: string }>();
   const close = (): void => {
@@ -99,7 +103,10 @@ function Selected({ rows }: { rows: Rows | undefined }): JSX.Element {
   return (
     <div class="selected-bar" aria-live="polite">
       {ids.length === 0 ? (
-        <span class="muted small">Select runs to compare, tag or note them. <span class="wide-only"><kbd>x</kbd> selects, <kbd>?</kbd> lists all keys.</span></span>
+        <>
+          <span class="muted small grow">Select runs to compare, tag or note them. <span class="wide-only"><kbd>x</kbd> selects, <kbd>?</kbd> lists all keys.</span></span>
+          <button type="button" class="button" aria-pressed={without(q) !== q} title="Leave away the runs that are evaluations of checkpoints" onClick={() => set({ q: without(q) === q ? and(q, TRAININGS) : without(q) })}>Trainings only</button>
+        </>
       ) : (
         <>
           <b>{plural(ids.length, "run")} selected</b>

@@ -24,6 +24,7 @@ export function RunTable({ q, sort, columns, onSort, onRows }: {
   const scroller = useRef<HTMLDivElement>(null);
   const [part, setPart] = useState<Seen>({ first: 0, end: 40 });
   const [cursor, setCursor] = useState(-1);
+  const [narrow, setNarrow] = useState(isNarrow);
   const anchor = useRef(-1);
   const rowHeight = useRowHeight();
   const rows = useRows(q, sort, wanted(shown), part);
@@ -38,7 +39,10 @@ export function RunTable({ q, sort, columns, onSort, onRows }: {
   useLayoutEffect(look, [rows.total, rowHeight]);
   useEffect(() => {
     const box = scroller.current!;
-    const watch = new ResizeObserver(look);
+    const watch = new ResizeObserver(() => {
+      setNarrow(isNarrow());
+      look();
+    });
     watch.observe(box);
     return () => watch.disconnect();
   }, [rows.total, rowHeight]);
@@ -89,7 +93,6 @@ export function RunTable({ q, sort, columns, onSort, onRows }: {
     { keys: "o", about: "open", run: here((row) => go("run", row.id)) },
   ]);
 
-  const narrow = matchMedia("(max-width: 720px)").matches;
   const numeric = new Set(shown.filter((one) => visible.some(([, row]) => row && isRight(one, row.get(one.key)))).map((one) => one.key));
   const template = [CHECK, STAR, ...shown.map((one) => (narrow && one.kind === "name" ? NARROW : one.width))];
   const width = template.reduce((sum, one) => sum + one, 0);
@@ -120,7 +123,7 @@ export function RunTable({ q, sort, columns, onSort, onRows }: {
                   <button type="button" class={`star${row.get("star") ? " on" : ""}`} aria-label={row.get("star") ? "unstar" : "star"} aria-pressed={Boolean(row.get("star"))} onClick={() => void star(row)}>{row.get("star") ? "★" : "☆"}</button>
                 </span>
                 {shown.map((one) => (
-                  <span role="cell" key={one.key} class={`${one.kind === "name" ? "pin pin-2" : ""}${isRight(one, row.get(one.key)) ? " number" : ""}`}>
+                  <span role="cell" key={one.key} class={`${one.kind === "name" ? "pin pin-2" : ""}${isRight(one, row.get(one.key)) || (numeric.has(one.key) && isMissing(row.get(one.key))) ? " number" : ""}`}>
                     <Cell column={one} row={row} now={now} spark={one.kind === "spark" ? sparks.get(row.id) : undefined} />
                     {one.kind === "name" && row.get("bug") ? <span class="bug" title="marked as broken">bug</span> : null}
                     {one.kind === "name" && row.get("notes") ? <span class="note-mark" title={String(row.get("notes"))}>✎</span> : null}
@@ -151,6 +154,9 @@ function Head({ column, right, sort, onSort }: { column: Column; right: boolean;
     </span>
   );
 }
+
+const isNarrow = (): boolean => matchMedia("(max-width: 720px)").matches;
+const isMissing = (value: unknown): boolean => value === null || value === undefined;
 
 const same = (old: Seen, next: Seen): Seen => (old.first === next.first && old.end === next.end ? old : next);
 

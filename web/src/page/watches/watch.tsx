@@ -82,9 +82,9 @@ function Scores({ watch, metrics, metric, usual }: { watch: WatchDetail; metrics
           {metrics.map((one) => <option key={one}>{one}</option>)}
         </select>
         <button type="button" class="button" aria-pressed={view.logY} onClick={() => set({ log: view.logY ? undefined : "y" })}>log y</button>
-        <button type="button" class="button" disabled={!view.zoom} onClick={() => setZoom(undefined)}>All of it</button>
+        <button type="button" class="button" disabled={!view.zoom} onClick={() => setZoom(undefined)}>Reset zoom</button>
       </header>
-      <Plot lines={lines} height={260} title={`${metric} over the steps`} logY={view.logY} zoom={view.zoom} onZoom={setZoom} focus={focus} />
+      <Plot lines={lines} height={260} title={`${metric} over the steps`} counts="step" logY={view.logY} zoom={view.zoom} onZoom={setZoom} focus={focus} />
     </article>
   );
 }

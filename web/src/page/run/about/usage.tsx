@@ -65,7 +65,7 @@ function Areas({ usage }: { usage: Usage }): JSX.Element {
     <div class="usage">
       <div class="log-bar">
         <Choice label="x axis" value={clockwise ? "clock" : "time"} options={[["time", "time"], ["clock", "clock"]]} onChoose={(value) => { set({ "usage-x": value === "clock" ? value : undefined, zoom: undefined }); }} />
-        <button type="button" class="button" disabled={!view.zoom} onClick={() => setZoom(undefined)}>All of it</button>
+        <button type="button" class="button" disabled={!view.zoom} onClick={() => setZoom(undefined)}>Reset zoom</button>
         {usage.damaged > 0 && <span class="warn-text small">{usage.damaged} samples could not be read</span>}
       </div>
       {drawn.map(({ metric, lines }) => (

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Evaluations } from "~/api/about";
 import type { Stat } from "~/api/types";
-import { kindOf, places, between, stepsWithin, type Raw } from "~/chart/axis";
+import { counted, kindOf, places, between, stepsWithin, type Raw } from "~/chart/axis";
 import { color } from "~/chart/colors";
 import type { Line } from "~/chart/line";
 import { Plot } from "~/chart/plot";
@@ -96,7 +96,7 @@ function Drawn({ metric, metrics, curves, view, began, evaluations, height }: Ca
   }, [whole, wholeX, curve.part, view.axis, view.smooth, isDark, evaluations, epochs, ...others]);
   if (!whole) return <Waiting height={height} />;
   if (view.axis === "epoch" && !needsEpochs) return <p class="muted small none">This run has logged no metric `epoch`.</p>;
-  return <Plot lines={lines} height={height} title={metric} kind={kindOf(view.axis)} logX={view.logX} logY={view.logY} zoom={view.zoom} onZoom={setZoom} sync="run" />;
+  return <Plot lines={lines} height={height} title={metric} kind={kindOf(view.axis)} {...counted(view.axis)} logX={view.logX} logY={view.logY} zoom={view.zoom} onZoom={setZoom} sync="run" />;
 }
 
 const covers = (have: readonly [number, number], want: readonly [number, number]): boolean => have[0] <= Math.floor(want[0]) && have[1] >= Math.ceil(want[1]);

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Asking } from "~/api/asking";
 import { ApiError, get, isAbort } from "~/api/client";
 import type { LogLine, LogLines } from "~/api/about";
 import type { Run } from "~/api/types";
@@ -27,31 +28,43 @@ export function Logged({ run, choice }: { run: Run; choice: JSX.Element }): JSX.
   const failed = (said: unknown): void => {
     if (!isAbort(said)) setError(said instanceof ApiError ? said : new ApiError(0, String(said), "", ""));
   };
+  const asking = useRef<Asking<LogLines>>(undefined);
   useEffect(() => {
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      get<LogLines>(path, filter, stop.signal).then((page) => {
+    // The last page, and then what is behind it: whatever was heard or missed meanwhile, nothing is left out.
+    let end: string | undefined;
+    const told = (page: LogLines): void => {
+      const element = box.current;
+      const atEnd = !element || element.scrollHeight - element.scrollTop - element.clientHeight < 60;
+      const first = end === undefined;
+      end = page.end;
+      setError(undefined);
+      if (first) {
         setLines(page.lines);
         setStart(page.start);
         setMore(page.more);
-        setError(undefined);
-        requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight));
-      }, failed);
-    }, 150);
+      } else {
+        if (page.lines.length > 0) setLines((before) => [...(before ?? []), ...page.lines].slice(-MOST));
+        if (page.more) mine.again();
+      }
+      if (first || atEnd) requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight));
+    };
+    const mine = new Asking<LogLines>((signal) => get(path, { ...filter, after: end }, signal), told, failed);
+    asking.current = mine;
+    const timer = setTimeout(() => mine.again(), 150);
     return () => {
       clearTimeout(timer);
-      stop.abort();
+      mine.stop();
     };
   }, [run.id, level, match]);
-  useLive({ lines: run.state === "running" ? [run.id] : [] }, (kind, data: { run: string; lines: LogLine[] }) => {
-    if (kind !== "lines" || data.run !== run.id) return;
-    const element = box.current;
-    const atEnd = !element || element.scrollHeight - element.scrollTop - element.clientHeight < 60;
-    const least = NUMBERS[new URLSearchParams(location.search).get("level") ?? "all"] ?? 0;
-    if (new URLSearchParams(location.search).get("match")) return; // the server alone knows what fits
-    setLines((before) => [...(before ?? []), ...data.lines.filter((line) => line.level >= least)].slice(-MOST));
-    if (atEnd) requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight));
+  const live = run.state === "running";
+  useLive({ lines: live ? [run.id] : [] }, (kind, data: { run: string }) => {
+    if (kind === "lines" ? data.run === run.id : live && (kind === "hello" || kind === "resync")) asking.current?.again();
   });
+  const lived = useRef(live);
+  useEffect(() => {
+    if (lived.current && !live) asking.current?.again();
+    lived.current = live;
+  }, [live]);
   const earlier = async (): Promise<void> => {
     try {
       const page = await get<LogLines>(path, { ...filter, before: start });

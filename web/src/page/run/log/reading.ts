@@ -85,16 +85,25 @@ export function useReading(run: string, attempt: number | undefined, rank: numbe
     return () => stop.current.abort();
   }, [run, attempt, rank]);
   const timer = useRef(0);
-  useLive({ output: live ? [run] : [] }, (kind, data: { run: string; size: number; attempt: number }) => {
-    if (kind !== "output" || data.run !== run) return;
+  const grown = (size: number): void => {
     clearTimeout(timer.current);
     timer.current = window.setTimeout(() => {
       const old = now.current;
       // Who looks at an earlier part is only told that there is more.
       if (old.end >= old.size) void after();
-      else keep({ ...old, size: Math.max(old.size, data.size) });
+      else keep({ ...old, size: Math.max(old.size, size) });
     }, EVERY_MS);
+  };
+  useLive({ output: live ? [run] : [] }, (kind, data: { run: string; size: number; attempt: number }) => {
+    if (live && (kind === "hello" || kind === "resync")) grown(0); // perhaps, before the stream was there
+    if (kind === "output" && data.run === run) grown(data.size);
   });
+  // With the end comes the last that was printed, and the stream may have been given up before it told of that.
+  const lived = useRef(live);
+  useEffect(() => {
+    if (lived.current && !live) grown(0);
+    lived.current = live;
+  }, [live]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return { held, error, waiting, before, after, goTo, toEnd };
 }
