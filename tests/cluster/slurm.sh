@@ -11,16 +11,15 @@ refuse() {
   echo "test-slurm: $1 To leave these tests away: PADDOCK_NO_CLUSTER=1 make test-cluster" >&2
   exit 1
 }
+. tests/cluster/install.sh
 [ "$(id -u)" = 0 ] || refuse "a Slurm cluster is installed and started by root (sudo make test-slurm)."
 PATH=$PATH:/usr/sbin:/sbin
 for program in munged slurmctld slurmd sbatch slurmdbd mariadbd; do
   if ! command -v "$program" > /dev/null; then
     command -v apt-get > /dev/null || refuse "$program is missing, and there is no apt-get here: install $packages."
     echo "test-slurm: installing $packages."
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get install -y -qq --no-install-recommends $packages > /dev/null 2>&1 ||
-      { apt-get update -qq && apt-get install -y -qq --no-install-recommends $packages; } > /dev/null 2>&1 ||
-      refuse "apt-get could not install $packages."
+    # shellcheck disable=SC2086
+    install $packages || refuse "apt-get could not install $packages."
     break
   fi
 done
@@ -32,6 +31,5 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 conf=$("$python" -m tests.cluster.slurm start "$directory")
-# Each task of the many costs a job: three hundred take a minute or two, a thousand PADDOCK_TEST_TASKS=1000 tries.
-PADDOCK_TEST_SLURM=$conf PADDOCK_TEST_BACKENDS=slurm PADDOCK_TEST_TASKS=${PADDOCK_TEST_TASKS:-300} \
+PADDOCK_TEST_SLURM=$conf PADDOCK_TEST_BACKENDS=slurm \
   "$python" -m pytest -q -p no:xdist tests/cluster/test_slurm.py tests/cluster/test_slurm_faults.py tests/conformance ${PYTEST_ARGS:-}

@@ -20,7 +20,7 @@ from paddock.queue.directory import find_queue
 from paddock.queue.show.view import tasks
 from paddock.record.layout import Home
 from tests.acceptance.conftest import new_program
-from tests.cluster.apiserver import make_room
+from tests.cluster.apiserver import make_room, remove
 from tests.cluster.kubernetes import AUDIT, free_port
 from tests.waiting import until
 
@@ -28,7 +28,7 @@ CONFIG = os.environ.get("PADDOCK_TEST_K8S", "")
 PROGRAM = os.path.join(os.path.dirname(sys.executable), "paddock")
 pytestmark = pytest.mark.skipif(not CONFIG, reason="PADDOCK_TEST_K8S names no cluster")
 
-COUNT = int(os.environ.get("PADDOCK_TEST_TASKS", "100"))  # now: each test has an environment of its own
+COUNT = int(os.environ.get("PADDOCK_TEST_TASKS", "1000"))  # now: each test has an environment of its own
 
 
 def kubectl(*arguments: str, given: str = "") -> str:
@@ -42,7 +42,7 @@ def program(home: Home, tmp_path: Path) -> Iterator[Any]:
     made = new_program(home.path, tmp_path)
     made.environment["KUBECONFIG"] = CONFIG
     yield made
-    kubectl("delete", "jobs,pods", "-l", "app.kubernetes.io/managed-by=paddock", "--wait=false")
+    remove(CONFIG, "app.kubernetes.io/managed-by=paddock")
 
 
 def url(place: str = "test/default", *options: str, image: str = "any/image:1") -> str:
@@ -91,20 +91,21 @@ def test_a_secret_that_is_missing_is_named(program: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "said", "hint"),
+    ("place", "code", "said", "hint"),
     [
-        ("stranger/default", "forbid", "can-i create jobs"),
-        ("nowhere/default", "No cluster answers", "cluster-info"),
-        ("no-such-context/default", "no context", "get-contexts"),
-        ("test/no-such-namespace", "no namespace", "get namespaces"),
+        ("stranger/default", 9, "forbid", "can-i create jobs"),
+        ("nowhere/default", 0, "No cluster answers", "cluster-info"),
+        ("no-such-context/default", 9, "no context", "get-contexts"),
+        ("test/no-such-namespace", 9, "no namespace", "get namespaces"),
     ],
 )
 def test_a_cluster_that_refuses_or_is_away_costs_nothing_but_time(
-    program: Any, place: str, said: str, hint: str
+    program: Any, place: str, code: int, said: str, hint: str
 ) -> None:
     on = url(place)
-    task, found = submit(program, on, "--", "true")
-    assert said in found.err and hint in found.err
+    found = program("submit", "-q", "--no-snapshot", "--on", on, "--", "true")
+    task = found.out.strip()
+    assert found.code == code and said in found.err and hint in found.err
     assert "Traceback" not in found.err
     assert [entry.state for entry in tasks(on, home=Home(program.home)) if entry.id == task] == ["queued"]
 

@@ -248,7 +248,9 @@ def test_a_cluster_that_does_not_answer_costs_nothing_but_time(tmp_path: Path, h
     assert "Slurm does not answer" in found.err and "The tasks are queued" in found.err
     told = program("submit", "--json", "--no-snapshot", "--on", "slurm://", "--", "true").json
     assert "Slurm does not answer" in told["trouble"][0] and len(told["tasks"]) == 1
-    assert program("status", "--json").json["queues"][0]["counts"]["queued"] == 2
+    (queue,) = program("status", "--json").json["queues"]
+    assert queue["counts"]["queued"] == 2
+    assert ["Slurm does not answer" in one["why"] for one in queue["waiting"]] == [True, True]
     program.environment["PATH"] = str(place)
     found = program("status")
     assert "no squeue on this machine" in found.err and "login node" in found.err

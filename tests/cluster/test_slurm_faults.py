@@ -109,6 +109,7 @@ def test_while_the_controller_is_away_nothing_is_known_and_nothing_is_done(slurm
     go = slurm.program.cwd / "go"
     task = slurm.submit(f"echo begun >> begun; until test -e {go}; do sleep 0.1; done")
     slurm.until((slurm.program.cwd / "begun").exists)
+    _is_saved(slurm)
     cluster.stop_one(HERE, "slurmctld", signal.SIGKILL)
     try:
         slurm.program.environment["SLURM_CONF"] = _impatient(slurm)
@@ -127,6 +128,15 @@ def test_while_the_controller_is_away_nothing_is_known_and_nothing_is_done(slurm
     assert (slurm.program.cwd / "begun").read_text().split() == ["begun"]
     assert outcomes(slurm, task) == ["done"]
     assert sorted(row.name for row in slurm.jobs()) == sorted([task, waiting])
+
+
+def _is_saved(slurm: Queue) -> None:
+    """The controller writes what it knows every few seconds. One that comes back without a job gives its number to the
+    next, and a node that still runs the first takes itself out of service."""
+    (job,) = slurm.jobs()
+    mark = f"saved-{job.name}"
+    slurm.slurm("scontrol", "update", f"JobId={job.id}", f"AdminComment={mark}")
+    until(lambda: mark.encode() in (HERE / "state" / "job_state").read_bytes(), 60, pause=0.2)
 
 
 def _impatient(slurm: Queue) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from paddock.queue.show.view import Entry, tasks
 from paddock.queue.task import Attempt
 from paddock.record.layout import Home
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 PAUSE, LOST, REQUEUE, PRIORITY = "pause", "lost worker", "requeue", "priority"
 GONE = "gone"
@@ -29,7 +29,7 @@ class Backend:
 
     name = ""
     capabilities: frozenset[str] = frozenset({PAUSE, LOST, REQUEUE, PRIORITY})
-    patience = 60.0  # seconds that a task may take which does nothing
+    patience = DEADLINE  # seconds that a task may take which does nothing
 
     def __init__(self, program: Any, home: Home) -> None:
         self.program, self.home = program, home
@@ -116,9 +116,16 @@ class Backend:
 
     # Workers
 
+    def lives(self, pid: str) -> bool:
+        """Whether a task's process is still there, by what the task takes for its number."""
+        return os.path.exists(f"/proc/{pid}")
+
     def start_worker(self, *options: str) -> subprocess.Popen[str]:
         """Somebody who runs tasks; engines that do it themselves do nothing here."""
-        worker = self.program.start("worker", "--grace", "2s", *options, self.url, start_new_session=True)
+        words = ("worker", "--grace", "2s", *options, self.url)
+        # Into a file: nobody reads what it says, and a pipe is full after five hundred tasks.
+        with open(self.home.path.parent / "workers.log", "ab") as log:
+            worker = self.program.start(*words, stdout=log, stderr=log, start_new_session=True)
         self._workers.append(worker)
         return worker
 

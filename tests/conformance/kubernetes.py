@@ -1,7 +1,8 @@
 """Kubernetes, as the suite sees it: pods that share the home, and pods that the task is handed to.
 
-PADDOCK_TEST_K8S names the kubeconfig of a cluster of tests/cluster/kubernetes.py. Until `start_worker` the engine is
-away, and what is submitted waits; a worker's slots are the room that the node has.
+PADDOCK_TEST_K8S names the kubeconfig of a cluster of tests/cluster/kubernetes.py; where its node has containers,
+PADDOCK_TEST_K8S_IMAGE names their image. Until `start_worker` the engine is away, and what is submitted waits; a
+worker's slots are the room that the node has.
 """
 
 from __future__ import annotations
@@ -24,13 +25,18 @@ from paddock.queue.show.view import Entry
 from paddock.record.layout import Home
 from paddock.work.launch.engines import launcher
 from paddock.work.launch.tending import tend
-from tests.cluster.apiserver import make_room
-from tests.conformance.backend import LOST, PAUSE, REQUEUE, Backend
+from tests.cluster.apiserver import make_room, remove
+from tests.cluster.kubelet import ADDRESS, in_containers
+from tests.conformance.backend import LOST, PAUSE, QUICK, REQUEUE, Backend
 from tests.waiting import until
 
 KUBECONFIG = os.environ.get("PADDOCK_TEST_K8S", "")
+IMAGE = os.environ.get("PADDOCK_TEST_K8S_IMAGE", "")
+HOST = ADDRESS if IMAGE else "127.0.0.1"  # what a pod reaches this machine by
 _LOOK_SECONDS = 0.5
-_ROOM = 4  # times what a worker would have: pods take a while to come
+_TIMES = 4  # what a worker would have: pods take a while to come
+# What takes room. How many processors it has a kubelet knows better than we, but not how many accelerators.
+ROOM = ("--gpus", "1") if IMAGE else ("--cpus", "1")
 
 
 class KubernetesBackend(Backend):
@@ -45,34 +51,53 @@ class KubernetesBackend(Backend):
         self.config = KUBECONFIG
         self.mark = secrets.token_hex(3)
         self._away = home.path.parent / "away.kubeconfig"
-        self._away.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "test"}))
+        nobody = {"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": True}
+        context = {"cluster": "nowhere", "user": "nobody", "namespace": "default"}
+        config = {
+            "clusters": [{"name": "nowhere", "cluster": nobody}],
+            "users": [{"name": "nobody", "user": {"token": "none"}}],
+            "contexts": [{"name": "test", "context": context}],
+        }
+        self._away.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "test", **config}))
         self._looked = 0.0
         self._here(False)
         self._url = self._make_url()
 
     def _make_url(self) -> str:
-        about = {"metadata": {"name": f"home-{self.mark}"}}
+        self._claim("home", str(self.home.path))
+        return self._with(f"home=home-{self.mark}:{self.home.path}")
+
+    def _claim(self, name: str, path: str) -> None:
+        """A directory of this machine, as a claim that pods can name."""
+        about = {"metadata": {"name": f"{name}-{self.mark}"}}
         room = {"storage": "1Gi"}
         common = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
         volume = {
             "apiVersion": "v1",
             "kind": "PersistentVolume",
             **about,
-            "spec": {**common, "capacity": room, "hostPath": {"path": str(self.home.path)}},
+            "spec": {**common, "capacity": room, "hostPath": {"path": path}},
         }
         claim = {
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
             **about,
-            "spec": {**common, "resources": {"requests": room}, "volumeName": f"home-{self.mark}"},
+            "spec": {**common, "resources": {"requests": room}, "volumeName": f"{name}-{self.mark}"},
         }
         for one in (volume, claim):
             self.kubectl("create", "-f", "-", given=json.dumps(one))
-        return self._with(f"home=home-{self.mark}:{self.home.path}")
+        # A pod that comes before is put aside by the scheduler, for up to a minute.
+        phase = ("get", "pvc", f"{name}-{self.mark}", "-o", "jsonpath={.status.phase}")
+        until(lambda: self.kubectl(*phase) == "Bound", pause=0.1)
 
     def _with(self, *options: str) -> str:
         program = os.path.join(os.path.dirname(sys.executable), "paddock")
-        return "k8s://test/default?" + "&".join(["image=tests/none:1", f"program={program}", *options])
+        where = ["image=tests/none:1", f"program={program}"]
+        if IMAGE:  # what the tests' tasks write is looked for here
+            self._claim("work", str(self.program.cwd))
+            quick = ",".join(f"{key}={value}" for key, value in QUICK.items())  # all who share a home agree on these
+            where = [f"image={IMAGE}", "pull=Never", f"volumes=work-{self.mark}:{self.program.cwd}", f"env={quick}"]
+        return "k8s://test/default?" + "&".join([*where, *options])
 
     @property
     def url(self) -> str:
@@ -92,9 +117,7 @@ class KubernetesBackend(Backend):
 
     def close(self) -> None:
         if self.queue.exists():
-            label = f"paddock.dev/queue={self._identity()}"
-            self.kubectl("delete", "jobs,configmaps", "-l", label, "--wait=false")
-            self.kubectl("delete", "pods", "-l", label, "--grace-period=0", "--force")
+            remove(self.config, f"paddock.dev/queue={self._identity()}")
         super().close()
 
     def _identity(self) -> str:
@@ -106,12 +129,12 @@ class KubernetesBackend(Backend):
 
     def _one(self, command: str, options: tuple[str, ...]) -> str:
         # A check runs in the pod, beside the work of others: it takes no room.
-        room = () if "--chk" in options else ("--cpus", "1")
+        room = () if "--chk" in options else ROOM
         return super()._one(command, (*options, *room))
 
     def grid(self, word: str, count: int, command: str) -> list[str]:
         found = self.program(
-            *("submit", "-q", "--no-snapshot", "--cpus", "1", "-Q", self.url, "--grid", f"{word}=0..{count - 1}"),
+            *("submit", "-q", "--no-snapshot", *ROOM, "-Q", self.url, "--grid", f"{word}=0..{count - 1}"),
             *("--", command),
         )
         assert found.code == 0, found.err
@@ -140,10 +163,14 @@ class KubernetesBackend(Backend):
     # Workers
 
     def start_worker(self, *options: str) -> Any:
-        slots = int(options[options.index("--slots") + 1]) * _ROOM if "--slots" in options else 1
-        make_room(self.config, cpus=slots)
+        slots = int(options[options.index("--slots") + 1]) * _TIMES if "--slots" in options else 1
+        make_room(self.config, **({"gpus": slots} if IMAGE else {"cpus": slots}))
         self._here(True)
         self.look()
+
+    def lives(self, pid: str) -> bool:
+        """In a container it has a number of its own."""
+        return in_containers(pid) if IMAGE else super().lives(pid)
 
     def _pods(self) -> list[str]:
         return self.kubectl("get", "pods", "-l", f"paddock.dev/queue={self._identity()}", "-o", "name").split()
@@ -169,8 +196,8 @@ class HandedOverBackend(KubernetesBackend):
 
     def _make_url(self) -> str:
         with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{one.getsockname()[1]}"
+            one.bind((HOST, 0))
+            address = f"{HOST}:{one.getsockname()[1]}"
         self._server = self.program.start("serve", "--address", address, start_new_session=True)
         token = self.home.path / "server" / "token"
         until(token.exists, 60)
@@ -186,6 +213,8 @@ class HandedOverBackend(KubernetesBackend):
         return super().grid(word, count, f"cd {self.program.cwd}; {command}")
 
     def close(self) -> None:
-        super().close()
-        self._server.send_signal(signal.SIGINT)
-        self._server.communicate(timeout=60)
+        try:
+            super().close()
+        finally:
+            self._server.send_signal(signal.SIGINT)
+            self._server.communicate(timeout=60)

@@ -19,6 +19,7 @@ from tests.waiting import until
 
 _CONF = os.environ.get("PADDOCK_TEST_SLURM", "")  # now: each test has an environment of its own
 _TEND_SECONDS = 3.0
+_TOLD_SECONDS = 20.0  # who is told again within the three seconds never begins
 
 
 class SlurmBackend(Backend):
@@ -29,6 +30,7 @@ class SlurmBackend(Backend):
     def __init__(self, program: Any, home: Home) -> None:
         super().__init__(program, home)
         self.program.environment["SLURM_CONF"] = _CONF
+        self._told: dict[str, float] = {}  # when each job was told to begin soon
 
     @property
     def url(self) -> str:
@@ -82,11 +84,14 @@ class SlurmBackend(Backend):
         assert found.code == 0, found.err
 
     def start_worker(self, *options: str) -> Any:
-        """Slurm does it. A person who looks sees to it, and lets a requeued job begin at once."""
+        """Slurm does it. A person who looks sees to it, and lets a requeued job begin soon: within the second of its
+        end the node takes it for the one that has ended, and revokes it."""
         self.tend()
+        now = time.monotonic()
         for row in self.jobs():
-            if row.reason == "BeginTime":
-                self.slurm("scontrol", "update", f"JobId={row.id}", "StartTime=now")
+            if row.reason == "BeginTime" and now - self._told.get(row.id, -_TOLD_SECONDS) >= _TOLD_SECONDS:
+                self.slurm("scontrol", "update", f"JobId={row.id}", "StartTime=now+3")
+                self._told[row.id] = now
 
     def _alive(self) -> Sequence[Any]:
         return [seen for seen in workers(find_queue(self.url, self.home)) if seen.state == ALIVE]

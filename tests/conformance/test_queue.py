@@ -9,12 +9,13 @@ import time
 import pytest
 
 from tests.conformance.backend import LOST, PAUSE, PRIORITY, REQUEUE, Backend
+from tests.waiting import written
 
 pytestmark = pytest.mark.usefixtures("needs")
 
 ODD = 'it\'s "$HOME" `date` \\n ${x} %s {y} ; & | > < * ? ~ ! # é 漢 \t end'
 
-COUNT = int(os.environ.get("PADDOCK_TEST_TASKS", "100"))  # now: each test has an environment of its own
+COUNT = int(os.environ.get("PADDOCK_TEST_TASKS", "1000"))  # now: each test has an environment of its own
 
 
 def test_a_task_runs_and_its_output_and_exit_code_are_kept(backend: Backend) -> None:
@@ -111,12 +112,12 @@ def test_retry_and_rerun_run_it_again(backend: Backend) -> None:
 def test_cancel_ends_what_runs_and_removes_what_waits(backend: Backend) -> None:
     running = backend.submit("echo $$ > pid; sleep 600 & sleep 600")
     backend.start_worker()
-    backend.until(lambda: backend.state(running) == "active" and (backend.program.cwd / "pid").exists())
+    backend.until(lambda: backend.state(running) == "active" and written(backend.program.cwd / "pid"))
     waiting = backend.submit("echo never > never")
     backend.order("cancel", waiting, running)
     assert backend.states([running, waiting]) == {running: "gone", waiting: "gone"}
     pid = (backend.program.cwd / "pid").read_text().strip()
-    assert not os.path.exists(f"/proc/{pid}")
+    assert not backend.lives(pid)
     last = backend.submit("true")
     assert backend.wait(last) == {last: "done"}
     assert not (backend.program.cwd / "never").exists()
@@ -179,7 +180,7 @@ def test_the_task_of_a_worker_that_was_killed_runs_again(backend: Backend) -> No
     task = backend.submit("echo begun >> begun; test $(wc -l < begun) -ge 2 || sleep 600")
     begun = backend.program.cwd / "begun"
     worker = backend.start_worker()
-    backend.until(begun.exists)
+    backend.until(lambda: written(begun))
     backend.kill_worker(worker)
     backend.start_worker()
     assert backend.wait(task) == {task: "done"}
@@ -191,7 +192,7 @@ def test_the_task_of_a_worker_that_was_killed_runs_again(backend: Backend) -> No
 def test_a_worker_that_has_to_go_gives_its_task_back(backend: Backend) -> None:
     task = backend.submit("echo begun >> begun; test $(wc -l < begun) -ge 2 || sleep 600")
     worker = backend.start_worker()
-    backend.until((backend.program.cwd / "begun").exists)
+    backend.until(lambda: written(backend.program.cwd / "begun"))
     backend.stop_worker(worker)
     assert backend.state(task) == "queued"
     assert [attempt.outcome for attempt in backend.attempts(task)] == ["requeued"]
