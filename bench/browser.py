@@ -64,12 +64,17 @@ def chromium() -> Iterator[Any]:
 
 def painted(browser: Any, url: str, what: str, least: int) -> float:
     """Milliseconds from asking for a page until `least` "names" or "curves" are painted."""
+    from playwright.sync_api import TimeoutError
+
     context = browser.new_context(viewport=SIZE)
     try:
         page = context.new_page()
         page.add_init_script(_EYE.replace("WANTED", f'["{what}", {least}]'))
         page.goto(url, wait_until="commit", timeout=SLOWEST_MS)
-        page.wait_for_function("() => window.painted !== undefined", timeout=SLOWEST_MS)
+        try:
+            page.wait_for_function("() => window.painted !== undefined", timeout=SLOWEST_MS)
+        except TimeoutError:
+            raise ValueError(f"no {least} {what} were painted within {SLOWEST_MS / 1000:g} s") from None
         return float(page.evaluate("() => window.painted"))
     finally:
         context.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -43,15 +44,17 @@ def measure(system: Any, home: Path, times: int, blocked: int, wakes: bool) -> d
     found, calls = [], []
     if not wakes:
         system.without_wake()
-    with ready(system, home, WORKERS) as (client, pipes):
+    # Somebody else listens: a task may begin before the call returns, which waits for the disk once more.
+    with ready(system, home, WORKERS) as (client, pipes), ThreadPoolExecutor(1) as listener:
         if blocked:
             client.block(blocked)  # type: ignore[attr-defined]
         for _ in range(times):
+            heard = listener.submit(pipes.next)
             time.sleep(system.pause)
             start = perf_counter()
             client.tell(pipes.begun)
             called = perf_counter()
-            begun, _ = pipes.next()
+            begun, _ = heard.result()
             found.append((begun - start) * 1000)
             calls.append((called - start) * 1000)
     found.sort()
@@ -60,7 +63,7 @@ def measure(system: Any, home: Path, times: int, blocked: int, wakes: bool) -> d
         "p50": found[times // 2],
         "p90": found[times * 9 // 10],
         "max": found[-1],
-        "of it the call": calls[times // 2],
+        "the call": calls[times // 2],
     }
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 from bench import homes
 from bench.peers.boards import MlflowServer, Row, TensorBoard
@@ -118,7 +119,7 @@ class TrackioPage(Page):
             for number in range(runs):
                 name, run, at = f"vit-{number}", homes.run_id(number), "2026-01-01T00:00:00+00:00"
                 rows = (
-                    (run, at, name, step, json.dumps(dict(zip(metrics, found, strict=True))))
+                    (run, at, name, step, _compact(dict(zip(metrics, found, strict=True))))
                     for step, found in table(number, steps, metrics)
                 )
                 db.executemany(
@@ -126,7 +127,7 @@ class TrackioPage(Page):
                 )
                 db.execute(
                     "INSERT INTO configs (run_id, run_name, config, created_at) VALUES (?, ?, ?, ?)",
-                    (run, name, json.dumps(homes.facts(number)["config"]), at),
+                    (run, name, _compact(homes.facts(number)["config"]), at),
                 )
         db.close()
 
@@ -143,10 +144,15 @@ class TrackioPage(Page):
         return [str(run) for run in (found["data"] if isinstance(found, dict) else found)]
 
     def listed(self, line: HTTPConnection) -> str:
-        return f"/?project={PROJECT}"
+        return f"/runs?project={PROJECT}"
 
     def curved(self, line: HTTPConnection) -> str:
-        return f"/?project={PROJECT}"
+        return f"/metrics?project={PROJECT}"
+
+
+def _compact(values: dict[str, Any]) -> str:
+    """Without spaces, as trackio itself writes: its page believes in metrics only where a digit follows the colon."""
+    return json.dumps(values, separators=(",", ":"))
 
 
 SYSTEMS = [PaddockPage(), TensorBoardPage(), MlflowPage(), TrackioPage()]
