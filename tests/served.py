@@ -17,6 +17,7 @@ from paddock.monitor.house import House
 from paddock.monitor.server.app import MODULES
 from paddock.monitor.server.serving import Plan, Serving
 from paddock.record.layout import Home
+from tests.waiting import DEADLINE
 
 TOKEN = "a-token-of-the-tests-0123456789"
 
@@ -118,10 +119,10 @@ def served(
     found = Server(serving.listeners[0].address, serving, url=serving.urls[-1])
     thread.start()
     try:
-        assert ready.wait(20) and not failures, failures
+        assert ready.wait(DEADLINE) and not failures, failures
         yield found
     finally:
         serving.stop()
-        thread.join(20)
+        thread.join(DEADLINE)
     assert not thread.is_alive()
     assert not failures, failures

@@ -19,6 +19,7 @@ from paddock.record import code
 from paddock.record.journal import Journal
 from paddock.record.layout import Home, RunDirectory
 from tests.redisserver import RedisServer
+from tests.waiting import DEADLINE
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 
@@ -54,15 +55,12 @@ class Program:
             cwd=self.cwd,
             env={key: value for key, value in environment.items() if value is not None},
             text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            **options,
+            **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
         )
 
     def __call__(self, *arguments: str, stdin: str = "", env: dict[str, str | None] | None = None) -> Result:
         process = self.start(*arguments, env=env)
-        out, err = process.communicate(stdin, timeout=60)
+        out, err = process.communicate(stdin, timeout=DEADLINE)
         return Result(process.returncode, out, err)
 
 

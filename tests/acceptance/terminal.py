@@ -80,7 +80,7 @@ class Terminal:
         """Its exit code, and what it wrote to stderr, when it has given the screen back."""
         code = self.process.wait(60)
         assert self.process.stderr is not None
-        until(lambda: b"\x1b[?1049l" in self.raw)
+        until(lambda: b"\x1b[?1049l" in self.raw and b"\x1b[?25h" in self.raw)  # the cursor may come after the screen
         return code, self.process.stderr.read().decode()
 
     def close(self) -> None:

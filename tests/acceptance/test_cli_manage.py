@@ -266,7 +266,8 @@ def test_wait_says_by_its_exit_code_what_became_of_them(program: Any, worker: An
     assert {task["id"]: task["state"] for task in found.json["tasks"]} == {good: "done", bad: "failed"}
     assert program("wait").code == 0
     endless = submit(program, "sleep 1000", "--name", "endless")
-    process = program.start("wait", "endless")
+    process = program.start("wait", "good", "endless")
+    assert process.stdout.readline() == f"done    {good}  good\n"  # by now it knows which they are
     until(lambda: program("status", "-q").out.strip() == endless)
     assert program("cancel", "endless").code == 0
     out, _ = process.communicate(timeout=60)
@@ -326,3 +327,18 @@ def test_cancel_says_who_waits_for_what_is_cancelled(program: Any) -> None:
     submit(program, "true", "--after", parent, "--name", "child")
     found = program("cancel", "parent")
     assert found.code == 0 and "1 task waits for what is cancelled, and will fail: child." in found.err
+
+
+def test_a_worker_leaves_and_wait_ends_although_files_lie_there_that_are_no_tasks(program: Any) -> None:
+    task = submit(program, "true")
+    queued = program.home / "queues/default/queued"
+    (queued / "notes.txt").write_text("nothing of the kind")
+    (queued / "shortcut").symlink_to("/etc/passwd")
+    found = program("worker", "--no-persist")
+    assert found.code == 0
+    assert "queued/shortcut: is no plain file, and is left alone" in found.err
+    assert names(program, "done") == [task]
+    found = program("wait", "--timeout", "20s")
+    assert found.code == 0, found.err
+    assert "queued/notes.txt is not waited for: notes.txt is no task" in found.err
+    assert names(program, "queued") == ["notes.txt", "shortcut"]

@@ -91,7 +91,7 @@ def test_all_runs_with_usage_get_a_page_and_an_index(place: Path, tmp_path: Path
     done = paddock("usage", "--all", "--out", str(tmp_path / "reports"), "--json", cwd=place)
     assert json.loads(done.stdout)["runs"] == ["used"], done.stderr
     index = (tmp_path / "reports" / "index.html").read_text()
-    assert 'href="used.html"' in index and "used &lt;&amp;&gt;" in index
+    assert 'href="used.html"' in index and "used &lt;&amp;&gt;" in index and "Usage of 1 run<" in index
     assert (tmp_path / "reports" / "used.html").is_file()
 
 

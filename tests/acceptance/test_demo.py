@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
+
+from tests.waiting import until
 
 pytest.importorskip("sklearn")
 DEMO = Path(__file__).parents[2] / "examples" / "demo.sh"
@@ -27,3 +31,27 @@ def test_the_demo_ends_with_a_comparison_of_what_was_trained_and_evaluated(progr
     assert rows == ["0.03", "0.3", "1"], done.stdout
     evaluated = list(program.home.glob("queues/*-evaluation/done/*"))
     assert len(evaluated) == 36  # six of each training
+
+
+def test_ctrl_c_ends_all_that_the_demo_has_started_and_leaves_nothing_in_the_queues(program: Any) -> None:
+    beside = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environ = {**program.environment, "PADDOCK_HOME": str(program.home), "PATH": beside, "EPOCHS": "100000"}
+    ways: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
+    demo = subprocess.Popen(["sh", str(DEMO)], env=environ, text=True, **ways)
+    assert demo.stdout is not None
+    with demo.stdout as said:
+        while "running: " not in (line := said.readline()):
+            assert line, "it has ended"
+        os.killpg(demo.pid, signal.SIGINT)  # as a terminal does
+        rest = said.read()
+    assert demo.wait(60) == 130, rest
+    waiting = [path.name for state in ("queued", "active") for path in program.home.glob(f"queues/*/{state}/*")]
+    assert waiting == []
+    home = str(program.home)
+
+    def left() -> list[list[str]]:
+        return [
+            p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if home in " ".join(p.info["cmdline"] or ())
+        ]
+
+    until(lambda: left() == [])

@@ -23,6 +23,7 @@ from paddock.address import Address, parse
 from paddock.errors import Unreachable
 from paddock.record.layout import Home
 from paddock.track.ship.connection import Connection
+from tests.waiting import DEADLINE
 
 
 def command(*words: str) -> list[str]:
@@ -40,12 +41,12 @@ def serving(*words: str, end: int = signal.SIGTERM) -> Iterator[dict[str, Any]]:
         yield json.loads(line) | {"pid": process.pid}
     finally:
         process.send_signal(end)
-        rest, complaints = process.communicate(timeout=20)
+        rest, complaints = process.communicate(timeout=DEADLINE)
     assert (process.returncode, rest, complaints) == (0, "", "")
 
 
 def refused(*words: str) -> str:
-    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 9, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -59,7 +60,7 @@ def get(url: str, path: str, token: str = "") -> tuple[int, Any]:
         connection = http.client.HTTPConnection("localhost")
         connection.sock = line
     else:
-        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=DEADLINE)
     try:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
@@ -97,7 +98,9 @@ def test_what_is_taken_is_a_sentence(home: Home, tmp_path: Path) -> None:
         assert f"Another program listens on 127.0.0.1:{port}." in refused(*other, "--address", f"127.0.0.1:{port}")
         assert "listens on" in refused(*other, "--address", name)
         assert get(name, "/api/v1/health")[0] == 200
-        done = subprocess.run(command("--link", "--quiet"), capture_output=True, text=True, check=True, timeout=30)
+        done = subprocess.run(
+            command("--link", "--quiet"), capture_output=True, text=True, check=True, timeout=DEADLINE
+        )
         link = done.stdout.strip()
         status, page = get(web, link.removeprefix(web))
         assert status == 200 and "You are in" in page
@@ -113,7 +116,7 @@ def test_a_killed_server_is_in_nobodys_way(home: Home) -> None:
     process.wait()
     process.stdout.close()
     assert Path(parse(name).path).exists()
-    assert subprocess.run(command("--link"), capture_output=True, timeout=30).returncode == 3
+    assert subprocess.run(command("--link"), capture_output=True, timeout=DEADLINE).returncode == 3
     with serving("--address", name):
         assert get(name, "/api/v1/health")[0] == 200
 
@@ -145,7 +148,7 @@ def test_with_a_certificate_it_speaks_tls(home: Home, tmp_path: Path) -> None:
         assert said["urls"][0].startswith("https://") and said["link"].startswith("https://")
         port = urlsplit(said["urls"][0]).port
         context = ssl.create_default_context(cafile=str(cert))
-        connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=20)
+        connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=DEADLINE)
         connection.request("GET", said["link"].removeprefix(said["urls"][0]))
         assert "; Secure" in (connection.getresponse().headers["set-cookie"])
         connection.close()
@@ -158,7 +161,7 @@ def test_with_a_certificate_it_speaks_tls(home: Home, tmp_path: Path) -> None:
     with serving("--address", "127.0.0.1:0") as said, pytest.raises(Unreachable, match="does not speak TLS; http://"):
         Connection(Address("127.0.0.1", urlsplit(said["urls"][0]).port or 0, tls=True), "x" * 20).ask([])
     done = subprocess.run(
-        command("--address", "127.0.0.1:0", "--tls-cert", str(key)), capture_output=True, text=True, timeout=30
+        command("--address", "127.0.0.1:0", "--tls-cert", str(key)), capture_output=True, text=True, timeout=DEADLINE
     )
     assert done.returncode == 2 and "certificate cannot be used" in done.stderr
 
@@ -178,7 +181,7 @@ def test_with_a_certificate_it_speaks_tls(home: Home, tmp_path: Path) -> None:
 def test_what_cannot_be_is_a_sentence(home: Home, words: list[str], code: int, told: str) -> None:
     if os.getuid() == 0 and "/nowhere/home" in words:
         pytest.skip("root may make any directory")
-    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == code and told in done.stderr and "Traceback" not in done.stderr
 
 
@@ -186,5 +189,5 @@ def test_a_token_that_others_can_read_is_refused(home: Home) -> None:
     home.server.mkdir()
     (home.server / "token").write_text("x" * 40)
     (home.server / "token").chmod(0o644)
-    done = subprocess.run(command("--address", "127.0.0.1:0"), capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command("--address", "127.0.0.1:0"), capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 5 and "Others can read the token" in done.stderr

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from paddock.record.layout import Home
+from tests.acceptance.conftest import new_program
+from tests.conformance.backend import RedisBackend
+
 
 @pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
@@ -30,6 +34,16 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         for stream in (process.stdout, process.stderr):
             if stream:
                 stream.close()
+
+
+@pytest.fixture
+def backend(home: Home, tmp_path: Path) -> Iterator[RedisBackend]:
+    """A queue in a Redis of its own, which a test may kill, fill and empty."""
+    made = RedisBackend(new_program(home.path, tmp_path), home)
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ from tests.waiting import until
 
 SENTENCE = 5  # exit code of an operation that refused with a sentence
 DEADLINE = 120.0  # seconds: so long that only a fault takes them
-QUICK = {"beat": 0.2, "fence": 1.0, "reclaim": 2.0}  # a lease for tests: seconds instead of minutes
+# A lease for tests: seconds instead of minutes, and yet so many that a busy machine lets a worker that lives renew it.
+QUICK = {"beat": 0.2, "fence": 3.0, "reclaim": 5.0}
 _LEDGER = """exec 9>>{ledger}/"$PADDOCK_RUN_ID"
 flock -n 9 || echo "double $PADDOCK_TASK_TOKEN" >&9
 echo "begin $PADDOCK_TASK_TOKEN" >&9

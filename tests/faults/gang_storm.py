@@ -54,7 +54,7 @@ def hurt(farm: Farm, chance: random.Random, ids: list[str]) -> str:
         chance.choice(workers).send_signal(number)
     elif blow == "guard" and (guards := list(farm.guards())):
         _kill(chance.choice(guards))
-    elif blow == "rank" and (ranks := _ranks()):
+    elif blow == "rank" and (ranks := _ranks(farm)):
         _kill(chance.choice(ranks))
     elif blow == "move":
         farm.mv(chance.choice(ids), chance.choice([PAUSED, ACTIVE, QUEUED, FAILED, PAUSED, ACTIVE]))
@@ -66,12 +66,12 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _ranks() -> list[int]:
-    """The shells of all ranks that run on this machine for a test."""
-    found = []
+def _ranks(farm: Farm) -> list[int]:
+    """The shells of all ranks that run on this farm; another test may have one of its own at the same time."""
+    found, mine = [], os.fsencode(f"cd {shlex.quote(str(farm.ledger))}\n")
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
-            if entry.name.isdigit() and b"id=$PADDOCK_RUN_ID; mine=" in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and mine in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
     return found
 

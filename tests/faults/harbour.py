@@ -21,12 +21,14 @@ TOKEN = "a-token-of-the-tests-0123456789"
 
 
 def files_of(run: Path) -> dict[str, bytes]:
-    """What is sent of a run, byte by byte. Output without a byte is not."""
+    """What is sent of a run, byte by byte. Output without a byte is not; nor is a file that goes meanwhile."""
     own = ("shipped.json", ".ship.lock")
-    found = [path for path in sorted(run.rglob("*")) if path.is_file() and path.name not in own]
-    return {
-        str(path.relative_to(run)): path.read_bytes() for path in found if path.suffix != ".log" or path.stat().st_size
-    }
+    found = {}
+    for path in sorted(run.rglob("*")):
+        with contextlib.suppress(FileNotFoundError):
+            if path.is_file() and path.name not in own and ((data := path.read_bytes()) or path.suffix != ".log"):
+                found[str(path.relative_to(run))] = data
+    return found
 
 
 def differences(here: Home, there: Home) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import json
 import os
 import shutil
@@ -202,6 +203,26 @@ def attempt(operation: str, at: str, cut: Callable[[Callable[[], None], Farm, Pa
     return found
 
 
+def import_ahead(operation: str) -> None:
+    """What it imports while it works is imported here, for all its forks: that Python's own files can be read is not
+    the queue's to promise."""
+    with tempfile.NamedTemporaryFile("r") as names:
+
+        def told(act: Callable[[], None], farm: Farm, errors: Path) -> int:
+            def noted() -> None:
+                act()
+                Path(names.name).write_text("\n".join(sys.modules))
+
+            pid, start = forked(noted, errors)
+            os.close(start)
+            return _ended(pid)
+
+        attempt(operation, "nothing", told)
+        for name in names.read().split():
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+
+
 def by_audit(operation: str, sample: int) -> Iterator[Trial]:
     """At every event until the operation gets through, or at some that lie apart."""
     number, step = 1, max(1, TYPICAL[operation] // sample) if sample else 1
@@ -252,6 +273,7 @@ def main() -> None:
     parser.add_argument("--error", default="", help="an error instead of a kill, such as EIO (strace)")
     parser.add_argument("--sample", type=int, default=0, help="about so many instants, instead of all")
     given = parser.parse_args()
+    import_ahead(given.operation)
     trials = by_audit(given.operation, given.sample)
     if given.tool == "strace":
         trials = by_strace(given.operation, given.sample, given.error)

@@ -103,7 +103,7 @@ def storm(directory: Path, tasks: int, workers: int, seconds: float, seed: int) 
             if chance.random() < 0.004:
                 chance.choice(running).send_signal(chance.choice([signal.SIGKILL, signal.SIGTERM]))
             running = [one if one.poll() is None else farm.start("--slots", "2") for one in running]
-        until(lambda: _is_calm(farm), 60, pause=0.2)
+        until(lambda: _is_calm(farm), 240, pause=0.2)
         return check(farm, [*ids, *people.copies], people.removed), people.moves
     finally:
         farm.close()

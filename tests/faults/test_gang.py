@@ -162,7 +162,9 @@ def test_a_failing_rank_ends_the_others_and_every_retry_has_a_rendezvous_of_its_
     home, queue, start, tmp_path
 ) -> None:
     log, places = tmp_path / "log", tmp_path / "places"
-    command = f"echo $PADDOCK_RENDEZVOUS >> {places}; test $RANK = 2 && {{ sleep 0.5; exit 3; }}; {sleeps(log)}"
+    begun = f"test $(grep -cx $PADDOCK_RENDEZVOUS {places}) = 3"  # all ranks of this attempt
+    fails = f"test $RANK = 2 && {{ until {begun}; do sleep 0.05; done; exit 3; }}"
+    command = f"echo $PADDOCK_RENDEZVOUS >> {places}; {fails}; {sleeps(log)}"
     start(2), start(1)
     task = put(home, command, 3, retries=1)
     until(lambda: state(queue, task) == "failed")
@@ -197,6 +199,7 @@ def test_a_killed_worker_loses_the_attempt_and_all_ranks_run_again_never_twice_a
 ) -> None:
     log, fast = tmp_path / "log", tmp_path / "fast"
     workers = [start(1), start(1), start(1)]
+    until(lambda: all(holder(worker, queue) for worker in workers))
     task = put(home, f"test -e {fast} && exit 0; {sleeps(log)}", 2)
     until(lambda: len(pids(log)) == 2)
     (place,) = [p for p in queue.list(["active"]).places if p.id == task.id]

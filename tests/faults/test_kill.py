@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
+
 # Each process counts, in memory that outlives it, the calls of log() that returned.
 LOGGER = """
     import mmap, os, struct, sys, time
@@ -40,9 +42,9 @@ def test_nothing_acknowledged_is_lost(script, read, home, tmp_path: Path, proces
     running = [script(LOGGER, number, board) for number in range(processes)]
     with open(board, "r+b") as file:
         counters = mmap.mmap(file.fileno(), 0)
-        _wait_until(lambda: all(_count(counters, n) == -1 for n in range(processes)))
+        until(lambda: all(_count(counters, n) == -1 for n in range(processes)))
         counters[-1:] = b"!"
-        _wait_until(lambda: all(_count(counters, n) > 0 for n in range(processes)))
+        until(lambda: all(_count(counters, n) > 0 for n in range(processes)))
         for process in chance.sample(running, len(running)):
             time.sleep(chance.random() * 0.05)
             process.send_signal(signal.SIGKILL)
@@ -61,13 +63,6 @@ def test_nothing_acknowledged_is_lost(script, read, home, tmp_path: Path, proces
 
 def _count(counters: mmap.mmap, number: int) -> int:
     return struct.unpack("<q", counters[number * 8 : number * 8 + 8])[0]
-
-
-def _wait_until(condition, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "the processes did not start"
-        time.sleep(0.01)
 
 
 def test_a_killed_run_is_lost_and_never_running(script, home, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_lost_workers_task_runs_again_on_the_same_host(tmp_path: Path) -> None
     """Within 15 seconds is the promise, by the leases that everybody has; how long it took is printed."""
     farm = Farm(tmp_path)
     try:
-        task = farm.put("sleep 1")
+        task = farm.put("test $PADDOCK_ATTEMPT -gt 1 || sleep 1000")
         first, _ = farm.start(), farm.start()
         until(lambda: farm.began(task) == 1)
         holder = next(worker for worker in farm.workers if str(worker.pid) in farm.place(task).token.worker)  # type: ignore[union-attr]
@@ -72,7 +72,7 @@ def test_a_task_that_takes_its_workers_with_it_fails_after_five_losses(farm: Far
 @pytest.mark.parametrize("elsewhere", [False, pytest.param(True, marks=[another_host, pytest.mark.long])])
 def test_a_worker_that_is_stopped_past_its_lease_never_makes_two_copies(farm: Farm, elsewhere: bool) -> None:
     """Its guard ends its task, another worker runs it, and what it says when it wakes up is filed, not accepted."""
-    task = farm.put("sleep 2")
+    task = farm.put("if test $PADDOCK_ATTEMPT = 1; then sleep 1000; else sleep 2; fi")
     first = farm.start(before=host("node-a") if elsewhere else None)
     until(lambda: farm.began(task) == 1)
     first.send_signal(signal.SIGSTOP)
@@ -114,12 +114,13 @@ def test_hosts_whose_clocks_differ_by_days_agree_about_who_lives(tmp_path: Path)
     clocks = {"node-a": "", "node-b": "+3h", "node-c": "-2d"}
     if subprocess.run([*host("node-b", "+3h"), "true"], check=False).returncode:
         pytest.skip("faketime does not work here")
-    farm = Farm(tmp_path, beat=0.2, fence=2.0, reclaim=3.0)
+    farm = Farm(tmp_path, **QUICK)
     try:
         for name, clock in clocks.items():
             farm.start("--slots", "2", before=host(name, clock))
         until(lambda: len({one.host for one in farm.identities()}) == 3)
-        tasks = [task.id for task in (*farm.submit("sleep 4", 3), *farm.submit("sleep 0.05", 30))]
+        long = 2 * QUICK["reclaim"]
+        tasks = [task.id for task in (*farm.submit(f"sleep {long}", 3), *farm.submit("sleep 0.05", 30))]
         until(lambda: all(farm.state(task) == "done" for task in tasks))
         assert not any("lost" in farm.outcomes(task) for task in tasks)
         last = farm.put("test $PADDOCK_ATTEMPT -gt 1 || sleep 1000")

@@ -65,7 +65,7 @@ def test_the_main_process_of_a_job_on_two_hosts_has_a_server_by_itself(
     done = subprocess.run(words, env=environ, stdout=subprocess.PIPE, timeout=60, check=True)
     url, pid = json.loads(done.stdout)
     assert url.startswith("http://10.231.0.1:")
-    until(lambda: not exists(pid, ""), 20)
+    until(lambda: not exists(pid, ""))
     found = row(home, "main")
     assert found.metrics["far"].last == 2 and found.state == "finished"
     assert not list((home.path / "server").glob("private-*")), "the token went with it"

@@ -200,7 +200,7 @@ def test_a_slow_line_does_not_slow_the_training(home: Home, there: Home, script)
         out, err = process.communicate(timeout=60)
         line.close()
         worst, end = map(float, out.split())
-        assert worst < 1 and end < 3
+        assert worst < 5 and end < 8  # with room for a busy machine: unasked, the end is waited for for 10 s
         assert b"not all of fast has reached the server; `paddock sync fast` sends the rest" in err
         assert is_prefix(home, there)
         assert sync(home, server, "fast").returncode == 0
@@ -248,7 +248,8 @@ def test_a_run_that_was_killed_is_sent_by_sync_and_is_lost_there_at_once(
 def test_a_run_at_a_server_is_alive_while_bytes_come_and_lost_soon_after(
     clients: Clients, home: Home, there: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PADDOCK_LOST_SECONDS", "2")
+    lost = 6.0  # seconds: so many that a busy machine lets its beats come
+    monkeypatch.setenv("PADDOCK_LOST_SECONDS", str(lost))
     with harbour(there) as server, contextlib.ExitStack() as stack:
         clients.start(1, server.environment, pace=600.0, PADDOCK_BEAT_SECONDS="0.3", PADDOCK_SYNC_SECONDS="0.1")
         catalog = stack.enter_context(Catalog.open(there))
@@ -258,12 +259,12 @@ def test_a_run_at_a_server_is_alive_while_bytes_come_and_lost_soon_after(
             return next((row.state for row in catalog.runs()), "")
 
         until(lambda: state() == "running")
-        end = time.monotonic() + 3
+        end = time.monotonic() + lost + 1
         while time.monotonic() < end:  # longer than lost_seconds: it lives by its beats
             assert state() == "running"
             time.sleep(0.1)
         clients.end(kill=True)
-        until(lambda: state() == "lost", 20)
+        until(lambda: state() == "lost")
 
 
 def test_another_rank_goes_on_sending_when_the_one_that_sent_is_killed(home: Home, there: Home, script) -> None:
@@ -338,7 +339,7 @@ def test_a_main_process_has_a_server_for_its_workers_elsewhere_which_ends_with_i
     if killed:
         main.kill()
     assert main.wait(timeout=60) == (-9 if killed else 0)
-    until(lambda: not exists(server, ""), 20)
+    until(lambda: not exists(server, ""))
     with Catalog.open(home) as catalog:
         catalog.refresh()
         assert catalog.run("main").metrics["far"].last == 2
@@ -431,10 +432,14 @@ def test_two_hosts_and_a_line_that_goes_down_between_them(
         try:
             journal = until(lambda: next(iter(there.runs.glob("c0/journal/*")), None))
             subprocess.run(["ip", "-n", two, "link", "set", "pd0", "down"], check=True)
-            time.sleep(0.5)
+
+            def rests() -> bool:
+                before = journal.stat().st_size
+                time.sleep(0.5)
+                return journal.stat().st_size == before
+
+            until(rests)  # what had arrived is written, and nothing comes
             size = journal.stat().st_size
-            time.sleep(0.5)
-            assert journal.stat().st_size == size, "the line is down"
             subprocess.run(["ip", "-n", two, "link", "set", "pd0", "up"], check=True)
             until(lambda: journal.stat().st_size > size)
             stop.touch()

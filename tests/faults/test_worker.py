@@ -66,6 +66,11 @@ def move(queue: DirectoryQueue, task: Submitted, to: str) -> None:
     os.rename(queue.file(place), queue.directory(to) / place.name)
 
 
+def lasting(number: int) -> str:
+    """A command that lasts, and by which it is known among all of this machine: its number, and this process."""
+    return f"sleep {number}.{os.getpid()}"
+
+
 def is_alive(marker: str) -> bool:
     """Whether a process with this command line runs, looked up in /proc: not every machine has pgrep."""
     for entry in Path("/proc").iterdir():
@@ -109,12 +114,13 @@ def test_a_script_that_calls_init_joins_the_run_of_its_task(home, queue, start, 
 
 
 def test_rm_kills_and_mv_pauses_and_goes_on(home, queue, start, tmp_path) -> None:
-    gone, paused = put(home, "sleep 1234.5"), put(home, "sleep 0.3; echo after")
+    lasts = lasting(1234)
+    gone, paused = put(home, lasts), put(home, "sleep 0.3; echo after")
     start("persist", 2)
-    until(lambda: state(queue, gone) == "active" and is_alive("sleep 1234.5"))
+    until(lambda: state(queue, gone) == "active" and is_alive(lasts))
     place = next(p for p in queue.list().places if p.id == gone.id)
     queue.file(place).unlink()
-    until(lambda: not is_alive("sleep 1234.5"))
+    until(lambda: not is_alive(lasts))
     assert state(queue, gone) == "gone"
     until(lambda: state(queue, paused) in ("active", "done"))
     ticks = tmp_path / "ticks"
@@ -136,24 +142,29 @@ def advances(path: Path) -> bool:
 
 
 def test_a_worker_that_is_told_to_go_gives_its_task_back(home, queue, start) -> None:
-    task = put(home, "sleep 3456.7")
+    lasts = lasting(3456)
+    task = put(home, lasts)
     worker = start("persist")
-    until(lambda: is_alive("sleep 3456.7"))
+    until(lambda: is_alive(lasts))
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(timeout=60) == 0
     assert state(queue, task) == "queued"
-    assert not is_alive("sleep 3456.7")
+    assert not is_alive(lasts)
     assert os.listdir(queue.workers) == []
 
 
 def test_a_killed_workers_task_runs_again_elsewhere_and_never_twice_at_once(home, queue, start, tmp_path) -> None:
-    log = tmp_path / "log"
-    task = put(home, f"echo begin >> {log}; sleep 1; echo end >> {log}")
+    log, go = tmp_path / "log", tmp_path / "go"
+    log.touch()
+    task = put(home, f"echo begin >> {log}; until test -e {go}; do sleep 0.05; done; echo end >> {log}")
     first = start("persist")
-    until(lambda: log.exists())
+    until(lambda: log.read_text() == "begin\n")
     first.kill()
     first.wait()
-    assert start().wait(timeout=120) == 0
+    second = start()
+    until(lambda: log.read_text() == "begin\nbegin\n")
+    go.touch()  # for whichever copy lives
+    assert second.wait(timeout=120) == 0
     assert state(queue, task) == "done"
     assert log.read_text().split() == ["begin", "begin", "end"]
     outcomes = [a.outcome for p in queue.list().places for a in queue.read(p).attempts]
@@ -163,9 +174,10 @@ def test_a_killed_workers_task_runs_again_elsewhere_and_never_twice_at_once(home
 def test_what_a_killed_worker_and_guard_left_is_ended_although_the_tasks_file_is_gone(
     home: Home, queue: DirectoryQueue, start: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
-    task = put(home, "exec sleep 98765.25")
+    lasts = lasting(98765)
+    task = put(home, f"exec {lasts}")
     worker = start("persist")
-    until(lambda: state(queue, task) == "active" and is_alive("sleep 98765.25"))
+    until(lambda: state(queue, task) == "active" and is_alive(lasts))
     (name,) = (n for n in os.listdir(queue.workers) if not n.startswith("."))
     identity = read_identity(queue.workers / name)
     assert identity is not None
@@ -175,6 +187,6 @@ def test_what_a_killed_worker_and_guard_left_is_ended_although_the_tasks_file_is
     worker.wait()
     (place,) = (p for p in queue.list().places if p.id == task.id)
     queue.file(place).unlink()
-    assert is_alive("sleep 98765.25")
+    assert is_alive(lasts)
     start("persist")
-    until(lambda: not is_alive("sleep 98765.25"), 120)
+    until(lambda: not is_alive(lasts))

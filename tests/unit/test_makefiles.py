@@ -17,3 +17,12 @@ def test_every_path_that_it_names_exists(makefile: Path) -> None:
     named = NAMED.findall(re.sub(r"web/\.node|node_modules", "", makefile.read_text()))
     assert named, "it names no path any more: this test looks for the wrong thing"
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_what_decides_runs_the_clusters_too() -> None:
+    (told,) = re.findall(r"^for target in (.*); do$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
+    rules = "\n".join(makefile.read_text() for makefile in MAKEFILES)
+    assert told.split() == ["test", "test-cluster"]
+    assert [target for target in told.split() if not re.search(rf"^{target}:", rules, re.MULTILINE)] == []
+    assert re.search(r"^test-cluster: test-slurm\b", rules, re.MULTILINE)
+    assert re.search(r"^test-cluster: test-kubernetes\b", rules, re.MULTILINE)

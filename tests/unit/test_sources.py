@@ -18,7 +18,7 @@ KNOWN = {
     ("catalog/reader.py", "marshal"),
     ("work/processes/guard.py", "marshal"),
     ("work/processes/guarding.py", "marshal"),
-    ("track/bar.py", "__import__"),
+    ("track/progress/bar.py", "__import__"),
 }
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from paddock import wire
 from paddock.cli.command import Session
-from paddock.cli.output import JSON, Output, json_value
+from paddock.cli.output import JSON, Cell, Output, json_value
+from paddock.cli.queued import fitted_table
 from paddock.cli.series import _print
 from paddock.cli.shape import run_raw
 from paddock.model import MetricStat, RunRow, Series
@@ -32,6 +33,23 @@ def test_an_id_is_never_broken_into_lines_however_narrow_the_terminal(capsys: py
     row = ["k7f3m2qxab", "a name that is long", "a project", "finished", "23h ago", "2h05m"]
     out.table(["id", "name", "project", "state", "created", "duration"], [row])
     assert "k7f3m2qxab" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [(200, "id name loss acc host path"), (60, "id name loss acc path"), (45, "id name path")],
+)
+def test_a_table_that_is_too_wide_is_cut_then_loses_columns_and_is_not_broken(
+    capsys: pytest.CaptureFixture[str], columns: int, shown: str
+) -> None:
+    out = Output()
+    out.terminal, out.width = True, columns  # type: ignore[misc]
+    row: list[Cell] = ["k7f3m2qxab", "a name that is long", "0.1234", "0.9876", "node1", "/data/runs/seed0/checkpoints"]
+    headers = ["id", "name", "loss", "acc", "host", "path"]
+    fitted_table(out, headers, [row], flexible=[1, 5], paths=[5], optional=[4, 3, 2])
+    title, line = capsys.readouterr().out.splitlines()
+    assert " ".join(title.split()) == shown
+    assert len(line) <= columns and line.startswith("k7f3m2qxab") and line.rstrip().endswith("checkpoints")
 
 
 def test_one_metric_is_printed_as_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,14 +16,14 @@ def burn(seconds: float) -> None:
 def test_a_process_sees_what_it_uses_itself() -> None:
     meter = OwnMeter()
     assert meter.columns[:4] == ("cpu", "rss", "shared", "threads")
+    began = time.monotonic()  # not after: what the machine does in between is a part of what the meter sees
     before = dict(zip(meter.columns, meter.read(), strict=True))
-    began = time.monotonic()
     held = bytearray(b"x") * (64 << 20)
     burn(0.2)
     stop = threading.Event()
     threading.Thread(target=stop.wait).start()
-    took = time.monotonic() - began
     after = dict(zip(meter.columns, meter.read(), strict=True))
+    took = time.monotonic() - began
     stop.set()
     meter.close()
     assert after["cpu"] is not None and 20 / took * 0.8 < after["cpu"] < 150
