@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 export PADDOCK_HOME="${PADDOCK_HOME:-$PWD/.paddock}"
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 sweep="demo-$(date +%H%M%S)"
-epochs="${EPOCHS:-120}"  # two minutes on two cores
+epochs="${EPOCHS:-240}"  # a minute on two cores: long enough to look at the board meanwhile
 aside="$(mktemp -d)"
 out="$PADDOCK_HOME/checkpoints/$sweep"
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
@@ -63,4 +63,5 @@ wait "$watch" || { cat "$aside/watch"; exit 1; }
 watch=""
 say paddock ls "group=$sweep" job_type!=eval
 say paddock compare "group=$sweep" job_type!=eval --by lr --metric val/acc --metric eval/test/acc
-printf '\nThe runs are plain files in %s. `paddock serve` shows them again, with PADDOCK_HOME=%s\n' "$PADDOCK_HOME" "$PADDOCK_HOME"
+printf '\nThe runs are plain files in %s. To see them on the board again:\n\n  PADDOCK_HOME=%s %s serve\n' \
+    "$PADDOCK_HOME" "$PADDOCK_HOME" "$(command -v paddock)"

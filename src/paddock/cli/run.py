@@ -44,8 +44,8 @@ def run(
     log_image, log_runtime and output_dir in its module. Any other Python script runs as it is, with its arguments.
     How it ended is written down even after kill -9 or an out-of-memory kill. The exit code is the script's.
     """
+    from paddock.track.script.supervise import begin, supervise, task_run
     from paddock.track.ship.joining import send_rest
-    from paddock.track.supervise import begin, supervise, task_run
 
     if not os.path.isfile(script):
         raise UsageError(f"There is no script {script!r}.", hint="Give the path of a Python file.")
@@ -59,7 +59,7 @@ def run(
     if usage:
         given |= {"usage": True, "usage_from_start": True}
     given["command"] = ["paddock", "run", script, *arguments]
-    command = [sys.executable, "-m", "paddock.track.script", wire.dumps(given).decode(), script, *arguments]
+    command = [sys.executable, "-m", "paddock.track.script.script", wire.dumps(given).decode(), script, *arguments]
     environ = {
         **os.environ,
         "PADDOCK_RUN_ID": directory.id,

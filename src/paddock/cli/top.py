@@ -129,7 +129,9 @@ def _print_runs(session: Session, now: Now) -> None:
         session.out.note("No runs in the last hour.")
         return
     headers = ["id", "run", "state", "done", "eta", "step", *names, "host", "about"]
-    fitted_table(session.out, headers, rows, flexible=[1, len(headers) - 1], right=[3, 4, 5, *range(6, 6 + len(names))])
+    values_at, about_at = range(6, 6 + len(names)), len(headers) - 1
+    less = [about_at - 1, *reversed(values_at), 4, 5]  # the host, the metrics from the last on, eta and step
+    fitted_table(session.out, headers, rows, flexible=[1, about_at], right=[3, 4, 5, *values_at], optional=less)
 
 
 def _print_tasks(session: Session, now: Now) -> None:
