@@ -30,11 +30,13 @@ class Overlap:
         self._looked: set[str] = set()  # the watches whose directories are known
         self._others: list[Ledger] = []
         self._seen: dict[str, float] = {}  # claims of others -> since when we see them
+        self._alone: set[str] = set()  # keys that were ours because nobody else was known: they have no claim
 
     def is_others(self, finding: Finding) -> str | None:
         """Why it is for another watch to evaluate it; "" when that has yet to be seen; None when it is ours."""
         self._look()
         if not self._others:
+            self._alone.add(finding.key)
             return None
         for other in self._others:
             if self._has(other, finding):
@@ -43,9 +45,11 @@ class Overlap:
 
     def is_lost(self, finding: Finding) -> str:
         """After we have entered it: why it is another's all the same, "" when it is not."""
-        knew = bool(self._others)
+        if finding.key not in self._alone:
+            return ""
+        self._alone.discard(finding.key)
         self._look()
-        if knew or not self._others:
+        if not self._others:
             return ""
         while (found := self._claim(finding)) == "":
             time.sleep(0.05)  # whoever has it enters it, or dies

@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from paddock.evaluate.ledger.entry import SKIPPED
 from paddock.evaluate.watching.upkeep import me
 from paddock.evaluate.watching.watch import Watching
@@ -98,6 +100,30 @@ def test_one_that_began_in_the_same_moment_is_seen(home: Home, queue: DirectoryQ
     os.utime(watches, ns=(moment, moment))  # as if all that had been within one tick of the disk's clock
     rounds(outer, 3)
     assert tasks(queue) == ["acc step=0.pt", "acc step=1.pt"]
+
+
+@pytest.mark.parametrize("judged", [1, 2])
+def test_one_that_begins_while_several_are_entered_at_once_is_seen_for_each_of_them(
+    home: Home, queue: DirectoryQueue, out: Path, judged: int
+) -> None:
+    """It begins when so many of the three were judged, and is faster with all of them."""
+    (out / "run").mkdir()
+    outer = watcher(home, queue, out)
+    rounds(outer)
+    for step in range(3):
+        save(out / "run" / f"step={step}.pt")
+    asked = []
+
+    def training(path: str) -> str:
+        asked.append(path)
+        if len(asked) == judged:
+            rounds(watcher(home, queue, out / "run", existing=True), 3)
+        return "train"
+
+    outer._entering.training = training
+    rounds(outer, 3)
+    assert len(asked) >= judged
+    assert tasks(queue) == [f"acc step={step}.pt" for step in range(3)]
 
 
 def test_two_processes_that_race_evaluate_each_once_also_while_one_of_them_begins(
