@@ -17,6 +17,7 @@ from paddock.evaluate.formats.judgement import LONG_QUIET
 from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import MISSED, Finding, Result
 from paddock.evaluate.origin.look import Look, entry_at
+from paddock.evaluate.origin.pin import unpin
 from paddock.evaluate.origin.place import is_url, open_origin
 from paddock.evaluate.origin.scan import Scan
 from paddock.evaluate.policy.trainer import NOTHING_KNOWN, Trainings
@@ -334,7 +335,13 @@ class Watching:
             finding = self._entering.finding(
                 replace(kept, path=path), evaluator, content, kept.path, self.training(path)
             )
+            if self._upkeep.pin_name(finding.key) not in kept.path:
+                continue
+            others = self._entering.overlap.is_others(finding)
             finding = self._entering.placed(kept, finding)
-            if self._upkeep.pin_name(finding.key) in kept.path and self.ledger.put(finding):
+            if others is None and self.ledger.put(finding):
                 self._keys.add(finding.key)
                 self._entering.submit([finding])
+            elif others and self.ledger.skip(finding, others):  # "" is not known yet: it is swept once more
+                self._keys.add(finding.key)
+                unpin(kept.path)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from paddock.evaluate.ledger.entry import SKIPPED
+from paddock.evaluate.origin.pin import pins
 from paddock.evaluate.watching.upkeep import me
 from paddock.evaluate.watching.watch import Watching
 from paddock.queue.directory import DirectoryQueue
@@ -83,6 +85,30 @@ def test_one_that_was_claimed_by_the_dead_is_evaluated_by_the_other(
     assert len(os.listdir(home.path / "watches" / ".claims")) == 1
     rounds(outer, 3)
     assert tasks(queue) == ["acc step=1.pt"]
+
+
+def test_one_that_the_dead_had_only_kept_is_not_evaluated_again_once_the_other_did(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    (out / "run").mkdir()
+    outer, inner = watcher(home, queue, out), watcher(home, queue, out / "run")
+    rounds(outer)
+    path = save(out / "run" / "step=1.pt")
+    child = os.fork()
+    if child == 0:  # it knows of no other, and dies between its pin and its entry
+        outer._entering.overlap.is_others = lambda finding: None  # type: ignore[method-assign]
+        outer.ledger.put_all = lambda findings: os._exit(0)  # type: ignore[method-assign]
+        rounds(outer, 3)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    (pin,) = pins(str(path.parent)).values()
+    inner.options = inner._entering.options = replace(inner.options, existing=True)
+    rounds(inner, 3)
+    path.unlink()
+    outer = watcher(home, queue, out)
+    until(lambda: [outer.look()] and not os.path.exists(pin))
+    assert tasks(queue) == ["acc step=1.pt"]
+    assert reasons(outer) == [f"the watch of {out / 'run'} evaluates it"]
 
 
 def test_one_that_began_in_the_same_moment_is_seen(home: Home, queue: DirectoryQueue, out: Path) -> None:
