@@ -162,7 +162,7 @@ def _from_files(start: Path | None) -> list[tuple[str, Any, str]]:
 
 def _convert(name: str, value: Any, source: str) -> Any:
     setting = _BY_NAME[name]
-    wrong = UsageError(f"{source} sets {name} to {value!r}.", hint=f"It takes {_wanted(setting.kind)}.")
+    wrong = UsageError(f"{source} sets {name} to {value!r}.", hint=f"It takes {_wanted(setting)}.")
     if setting.kind is bool:
         if isinstance(value, bool):
             return value
@@ -177,11 +177,24 @@ def _convert(name: str, value: Any, source: str) -> Any:
     try:
         converted = setting.kind(os.fspath(value) if isinstance(value, os.PathLike) else value)
     except (TypeError, ValueError):
-        raise wrong from None
-    if setting.kind is not str and converted < 0:
+        converted = _amount(setting, value)
+    if converted is None or (setting.kind is not str and not converted >= 0):
         raise wrong
     return converted
 
 
-def _wanted(kind: type) -> str:
-    return {bool: "true or false", int: "a whole number, 0 or more", float: "a number, 0 or more"}.get(kind, "a text")
+def _amount(setting: Setting, value: Any) -> float | None:
+    """What is written with its unit, such as 2m or 64M."""
+    from paddock.amounts import bytes_in, seconds_in  # most settings are plain numbers
+
+    if not isinstance(value, str):
+        return None
+    return seconds_in(value) if setting.kind is float else bytes_in(value) if setting.name.endswith("_bytes") else None
+
+
+def _wanted(setting: Setting) -> str:
+    if setting.kind is float:  # all of these are times
+        return "seconds, or a time span such as 200ms, 90s, 1.5h, 1h30m or 4:00:00"
+    if setting.name.endswith("_bytes"):
+        return "a number of bytes, or 64M, 1G"
+    return {bool: "true or false", int: "a whole number, 0 or more"}.get(setting.kind, "a text")

@@ -119,6 +119,36 @@ def test_a_mistake_is_a_sentence_and_nothing_is_queued(program: Any, words: tupl
     assert not list(program.home.glob("queues/*/queued/*"))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("submit", "--timeout", "SPAN", "--", "echo"),
+        ("wait", "--timeout", "SPAN"),
+        ("worker", "--until", "SPAN"),
+        ("worker", "--grace", "SPAN"),
+        ("status", "--every", "SPAN"),
+        ("clean", "--older-than", "SPAN"),
+        ("top", "--interval", "SPAN"),
+        ("watch", ".", "--quiet-time", "SPAN"),
+    ],
+)
+def test_a_time_that_cannot_be_read_names_its_option_and_the_forms(program: Any, words: tuple[str, ...]) -> None:
+    found = program(*(word.replace("SPAN", "1h30") for word in words))
+    assert found.code == 2
+    option = next(word for word in words if word.startswith("--"))
+    for part in (option, "'1h30' is no time span", "200ms", "1.5h", "1h30m", "4:00:00", "1-00:00:00"):
+        assert part in found.err
+
+
+def test_a_task_and_a_worker_are_limited_in_milliseconds(program: Any) -> None:
+    task = program("submit", "-q", "--no-snapshot", "--timeout", "200ms", "--", "sleep", "1000").out.strip()
+    _work(program)
+    assert "timed out" in _file(program, "failed", task).read_text()
+    assert program("worker", "--until", "200ms").code == 0  # it would stay for ever
+    program("submit", "-q", "--no-snapshot", "--", "true")
+    assert program("wait", "--timeout", "200ms").code == 11
+
+
 def test_a_directory_that_is_no_queue_is_refused(program: Any) -> None:
     (program.cwd / "photos").mkdir()
     (program.cwd / "photos" / "cat.jpg").write_text("")

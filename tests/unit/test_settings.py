@@ -45,8 +45,8 @@ def test_truth_is_written_in_many_ways(place: Path, monkeypatch: pytest.MonkeyPa
     [
         ("beat_secs = 3", "Did you mean 'beat_seconds'"),
         ("zzz = 3", "doctor --settings"),
-        ("beat_seconds = 'often'", "a number, 0 or more"),
-        ("beat_seconds = -1", "a number, 0 or more"),
+        ("beat_seconds = 'often'", "200ms, 90s, 1.5h"),
+        ("beat_seconds = -1", "200ms, 90s, 1.5h"),
         ("capture_code = 'perhaps'", "true or false"),
         ("code_files = true", "a whole number"),
         ("beat_seconds = ", "not valid TOML"),
@@ -57,6 +57,14 @@ def test_a_wrong_setting_says_where_and_what(place: Path, toml: str, words: str)
     with pytest.raises(UsageError, match=words) as caught:
         settings.load()
     assert "paddock.toml" in str(caught.value)
+
+
+def test_times_and_sizes_may_have_units(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place / "paddock.toml").write_text('lease_beat_seconds = "200ms"\npending_bytes = "64M"\n')
+    monkeypatch.setenv("PADDOCK_LEASE_FENCE_SECONDS", "1h30m")
+    found = settings.load(lost_seconds="1:30")
+    assert (found.lease_beat_seconds, found.lease_fence_seconds, found.lost_seconds) == (0.2, 5400.0, 90.0)
+    assert found.pending_bytes == 64 << 20
 
 
 def test_windows_line_ends_are_fine(place: Path) -> None:

@@ -11,8 +11,8 @@ from paddock.cli.command import Session, verb
 from paddock.cli.engine import see_to
 from paddock.cli.ordered import obey, tell
 from paddock.cli.queued import open_to_change, selection_options
+from paddock.cli.span import SPAN
 from paddock.compare.text import many
-from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.lifecycle import CHECKING, PAUSED, QUEUED, Place
 from paddock.queue.order import cancelling
 from paddock.queue.order.orders import CANCEL
@@ -36,22 +36,23 @@ the success of a cancelled one fail.
 @verb("cancel", help=_HELP)
 @selection_options
 @click.option("--no-wait", is_flag=True, help="Do not wait until the processes are gone.")
-@click.option("--timeout", default="60s", show_default=True, metavar="TIME", help="Wait no longer than this.")
+@click.option(
+    "--timeout", type=SPAN, default="60s", show_default=True, metavar="TIME", help="Wait no longer than this."
+)
 def cancel(
     session: Session,
     selection: Selection,
     queue: str | None,
     yes: bool,
     no_wait: bool,
-    timeout: str,
+    timeout: float,
 ) -> None:
-    seconds = parse_seconds(timeout)
     found = open_to_change(session, queue)
     warn = functools.partial(_warn, session, found)
     done = obey(session, found, CANCEL, selection, yes=yes, warn=warn)
     owned = [one.step.after for one in done if one.step.after is not None]
     left = cancelling.wait_until_over(
-        found, owned, 0.0 if no_wait else seconds, functools.partial(_end_what_is_left, session, found)
+        found, owned, 0.0 if no_wait else timeout, functools.partial(_end_what_is_left, session, found)
     )
     if left and not no_wait:
         see_to(session, found)  # an engine ends the job of a worker that does not do it

@@ -6,15 +6,16 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.queued import brief, chosen, confirm, home_queues, open_to_change, queue_option, task_table
+from paddock.cli.span import SPAN
 from paddock.compare.text import many
 from paddock.errors import NotFound, Refused
-from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.order.leftover import OVER, Leftovers, leftovers, remove
 from paddock.queue.order.selection import Selection
 from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.show.view import Entry, snapshot
 
 _LISTED = 50
+_OLD_SECONDS = 30 * 86_400.0
 _HELP = """Remove the files of tasks that are over, half-written submissions, and what dead workers left.
 
 \b
@@ -32,7 +33,9 @@ metrics; `paddock rm` removes those. Tasks that others wait for are kept.
 @queue_option
 @click.option("--regex", metavar="RE", help="Tasks whose name or command fits.")
 @click.option("--state", "states", multiple=True, type=click.Choice(OVER), help="Only done, or only failed ones.")
-@click.option("--older-than", "age", metavar="TIME", help="Ended longer ago than 12h, 30d [30d; 0 for named tasks].")
+@click.option(
+    "--older-than", "age", type=SPAN, metavar="TIME", help="Ended longer ago than 12h, 30d [30d; 0 for named tasks]."
+)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Only list what would go.")
 def clean(
@@ -41,12 +44,12 @@ def clean(
     queue: str | None,
     regex: str | None,
     states: tuple[str, ...],
-    age: str | None,
+    age: float | None,
     yes: bool,
     dry_run: bool,
 ) -> None:
     out = session.out
-    seconds = parse_seconds(age if age is not None else "0" if words else "30d")
+    seconds = age if age is not None else 0.0 if words else _OLD_SECONDS
     source = open_to_change(session, queue)
     entries = snapshot(source).entries
     others = _others(session, source)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from paddock import settings
+from paddock.amounts import parse_bytes
 from paddock.cli.command import Session, verb
+from paddock.cli.span import Span
 from paddock.compare.source import source
 from paddock.compare.text import many
 from paddock.errors import Refused, Unreachable, UsageError
 from paddock.queue import engine as engines
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.entry.submission import parse_bytes
 from paddock.queue.finding import find_queue
 from paddock.queue.protocol import Queue
 from paddock.queue.task import Task
@@ -47,7 +48,7 @@ back when they are not needed any more. Ctrl-C leaves the jobs alone.
 @click.option("--slots", type=click.IntRange(min=1), default=1, metavar="N", help="Tasks at once in each [1].")
 @click.option("--time", "limit", metavar="TIME", help="How long each may take: 90m, 4:00:00, 1-00:00:00.")
 @click.option("--engine", "told", multiple=True, metavar="KEY=VALUE", help="More for the engine; repeatable.")
-@click.option("--every", type=click.FloatRange(min=1), default=15.0, metavar="SECONDS", help="Between two looks [15].")
+@click.option("--every", type=Span(1), default=15.0, metavar="TIME", help="Between two looks [15].")
 @click.option("--once", is_flag=True, help="One look, then leave.")
 @click.option("--down", is_flag=True, help="End them all.")
 def scale(

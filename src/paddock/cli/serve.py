@@ -11,8 +11,8 @@ import click
 from paddock import address as address_
 from paddock import settings as settings_
 from paddock.cli.command import Session, verb
+from paddock.cli.span import SPAN
 from paddock.errors import HomeError, NotFound, UsageError
-from paddock.queue.entry.submission import parse_seconds
 from paddock.record import token as token_
 from paddock.record.layout import Home, find_home
 
@@ -47,7 +47,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option("--tls-cert", type=_FILE, metavar="FILE", help="Serve https with this certificate (PEM).")
 @click.option("--tls-key", type=_FILE, metavar="FILE", help="The certificate's key, unless it is in the same file.")
 @click.option("--token-file", type=_FILE, metavar="FILE", help="Where the token is [<home>/server/token].")
-@click.option("--until", metavar="TIME", help="End after this time.")
+@click.option("--until", type=SPAN, metavar="TIME", help="End after this time.")
 @click.option("--link", is_flag=True, help="Start nothing: print a new link into the server of this home.")
 def serve(
     session: Session,
@@ -57,7 +57,7 @@ def serve(
     tls_cert: str | None,
     tls_key: str | None,
     token_file: str | None,
-    until: str | None,
+    until: float | None,
     link: bool,
 ) -> None:
     from paddock.monitor.house import House
@@ -76,7 +76,7 @@ def serve(
         [_advertised(name) for name in advertise],
         Path(tls_cert) if tls_cert else None,
         Path(tls_key) if tls_key else None,
-        seconds=parse_seconds(until),
+        seconds=until or 0.0,
     )
     found[0].prepare()
     presence = Presence(found[0])

@@ -9,6 +9,7 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.queued import confirm
+from paddock.cli.span import SPAN
 from paddock.cli.watch.keeping import ending
 from paddock.cli.watch.shown import known, life, near
 from paddock.compare.text import many
@@ -17,7 +18,6 @@ from paddock.evaluate.ledger.watcher import Seen, watchers
 from paddock.evaluate.ledger.watches import Watch
 from paddock.evaluate.watching.again import withdraw
 from paddock.monitor.watches import stands
-from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.show.roster import DEAD
 from paddock.record.process import exists
 
@@ -39,9 +39,11 @@ class Found(NamedTuple):
 @verb("shutdown", help=_HELP)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--force", is_flag=True, help="Kill what does not end at once; do not let evaluations end first.")
-@click.option("--timeout", default="60s", show_default=True, metavar="TIME", help="Wait no longer than this.")
-def shutdown(session: Session, yes: bool, force: bool, timeout: str) -> None:
-    seconds = _KILL_SECONDS if force else parse_seconds(timeout)
+@click.option(
+    "--timeout", type=SPAN, default="60s", show_default=True, metavar="TIME", help="Wait no longer than this."
+)
+def shutdown(session: Session, yes: bool, force: bool, timeout: float) -> None:
+    seconds = _KILL_SECONDS if force else timeout
     found = _look(session)
     for seen in found.strangers:
         session.out.note(f"{seen.name} belongs to somebody else, and is left alone.")

@@ -13,6 +13,7 @@ from paddock.cli.command import Session, verb
 from paddock.cli.engine import jobs_of, see_to
 from paddock.cli.output import JSON, Cell
 from paddock.cli.queued import STATE_STYLES, brief, fitted_table, home_queues, open_queue, queue_name, queue_option
+from paddock.cli.span import Span
 from paddock.compare.text import cut_to, many, span, width
 from paddock.errors import NotFound
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
@@ -41,9 +42,7 @@ The waiting tasks are listed in the order in which they will be taken.
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many waiting tasks a queue.")
 @click.option("-a", "--all", "everything", is_flag=True, help="Every waiting task.")
 @click.option("-w", "--watch", is_flag=True, help="Look again every 2 seconds.")
-@click.option(
-    "--every", type=click.FloatRange(min=0.1), default=2.0, metavar="SECONDS", help="How often, with --watch."
-)
+@click.option("--every", type=Span(0.1), default=2.0, metavar="TIME", help="How often, with --watch.")
 def status(session: Session, queue: str | None, limit: int | None, everything: bool, watch: bool, every: float) -> None:
     out = session.out
     if limit is None:

@@ -10,6 +10,7 @@ import click
 from paddock.cli.command import Session, verb
 from paddock.cli.output import JSON, Cell
 from paddock.cli.queued import fitted_table
+from paddock.cli.span import Span
 from paddock.compare.select import parse
 from paddock.compare.text import many, span
 from paddock.errors import UsageError
@@ -35,9 +36,7 @@ prints one look, or one every --interval seconds when that is given.
 @click.option("--server", metavar="ADDRESS", help="Look at what this server sees, instead of a home on this disk.")
 @click.option("--once", is_flag=True, help="Look once, print it, and leave.")
 @click.option("--notify", is_flag=True, help="Tell what happens, as [[notify]] in paddock.toml says, while it runs.")
-@click.option(
-    "--interval", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Between two looks  [default: 1.0]."
-)
+@click.option("--interval", type=Span(0.1), metavar="TIME", help="Between two looks  [default: 1.0].")
 def top(
     session: Session, query: tuple[str, ...], server: str | None, once: bool, notify: bool, interval: float | None
 ) -> None:

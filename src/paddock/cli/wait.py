@@ -15,11 +15,11 @@ import click
 from paddock.cli.command import Session, verb
 from paddock.cli.engine import see_to
 from paddock.cli.queued import STATE_STYLES, chosen, open_queue, queue_name, selecting
+from paddock.cli.span import SPAN
 from paddock.compare.text import many
 from paddock.errors import PaddockError, TaskFailed, TimedOut
 from paddock.queue import engine as engines
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, PAUSED, QUEUED
 from paddock.queue.order.over import GONE, wait_until_over
 from paddock.queue.order.selection import Selection
@@ -45,15 +45,14 @@ The exit code is 0 when all are done, 10 when one failed or was cancelled, 11 wh
 
 @verb("wait", help=_HELP)
 @selecting("All tasks that are not over; so without a selection.")
-@click.option("--timeout", metavar="TIME", help="Wait no longer than 90s, 2h, 1d.")
+@click.option("--timeout", type=SPAN, metavar="TIME", help="Wait no longer than 90s, 1h30m, 4:00:00.")
 def wait(
     session: Session,
     selection: Selection,
     queue: str | None,
-    timeout: str | None,
+    timeout: float | None,
 ) -> None:
     out = session.out
-    seconds = parse_seconds(timeout) if timeout is not None else None
     found = open_queue(session, queue)
     entries = _chosen(session, found, selection)
     # Read now: a cancelled task has no file any more. A hundred thousand are not told by name.
@@ -71,7 +70,7 @@ def wait(
             said.add(why)
             out.note(f"{why} It is waited for.")
 
-    over = wait_until_over(found, titles, seconds, tell, _tending(session, found), away)
+    over = wait_until_over(found, titles, timeout, tell, _tending(session, found), away)
     now = {entry.id: entry.state for entry in snapshot(found).entries} if len(over) < len(titles) else {}
     result = {task: over.get(task) or now.get(task, GONE) for task in titles}
     out.json({"tasks": [{"id": e.id, "name": e.name, "state": result[e.id]} for e in entries], "over": len(over)})

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import click
 
 from paddock import settings, wire
+from paddock.amounts import parse_bytes
 from paddock.cli import workplace
 from paddock.cli.command import Session, verb
+from paddock.cli.span import SPAN, Span
 from paddock.compare.source import source
 from paddock.errors import UsageError
 from paddock.queue.directory import DirectoryQueue, find_queue
-from paddock.queue.entry.submission import parse_bytes, parse_seconds
 from paddock.queue.redis.address import is_redis
 from paddock.record.layout import Home
 
@@ -52,11 +53,11 @@ inherit the worker's environment.
 @click.option("--one-task", is_flag=True, help="Leave after one task.")
 @click.option("--only", metavar="TASK", help="Run this task alone, and leave when it is over: exit code 0, 10 or 75.")
 @click.option("--no-persist", is_flag=True, help="Leave when nothing runs and nothing can come.")
-@click.option("--until", metavar="TIME", help="Leave after 2h, 90m, 1d [the end of the Slurm job].")
+@click.option("--until", type=Span(0.001), metavar="TIME", help="Leave after 2h, 1h30m, 4:00:00 [the Slurm job's end].")
 @click.option("--drain", is_flag=True, help="When it is to stop, let the running tasks finish first.")
 @click.option("--warm", multiple=True, metavar="JSON", hidden=True)
 @click.option("--parent", type=int, metavar="PID", hidden=True)
-@click.option("--grace", metavar="TIME", default="30s", show_default=True, help="From SIGTERM to SIGKILL.")
+@click.option("--grace", type=SPAN, metavar="TIME", default="30s", show_default=True, help="From SIGTERM to SIGKILL.")
 def worker(
     session: Session,
     queues: tuple[str, ...],
@@ -67,11 +68,11 @@ def worker(
     one_task: bool,
     only: str | None,
     no_persist: bool,
-    until: str | None,
+    until: float | None,
     drain: bool,
     warm: tuple[str, ...],
     parent: int | None,
-    grace: str,
+    grace: float,
 ) -> None:
     from paddock.work.attempts.spares import kinds
     from paddock.work.notices import notify
@@ -96,9 +97,9 @@ def worker(
         only=only or "",
         persist=not no_persist and not only,
         drain=drain,
-        until=parse_seconds(until),
+        until=until or 0.0,
         end=workplace.seconds_left(),
-        grace=parse_seconds(grace),
+        grace=grace,
         liveness=workplace.liveness(given),
         notify=notify.load_all(say=session.out.note),
         usage=given.worker_usage_seconds,

@@ -39,8 +39,9 @@ from dataclasses import dataclass
 from time import time
 from typing import Any
 
+from paddock.amounts import seconds_in
 from paddock.compare.fields import DURATION_FIELDS, TIME_FIELDS
-from paddock.compare.moments import Moment, parse_duration, parse_moment
+from paddock.compare.moments import Moment, parse_moment
 from paddock.compare.patterns import check_pattern
 from paddock.errors import QueryError
 
@@ -324,9 +325,9 @@ class _Parser:
             if op == "=" and meaning.start == meaning.end:
                 self.fail("a day, or < or > with an age")
         elif key in DURATION_FIELDS:
-            meaning = parse_duration(token.text)
+            meaning = seconds_in(token.text)
             if meaning is None:
-                self.fail("a duration such as 90s, 15m, 1h30m or 2d")
+                self.fail("a duration such as 90s, 200ms, 1h30m, 4:00:00 or 2d")
         else:
             meaning = token.text if token.quoted else _literal(token.text)
         self.next()

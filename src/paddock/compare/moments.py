@@ -1,4 +1,4 @@
-"""Dates, ages and durations as people type them."""
+"""Dates and ages as people type them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
-_PART = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d|w)")
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:s|m|h|d|w))+")
+from paddock.amounts import seconds_in
+
+_AGE = re.compile(r"(?:[\d.]+(?:ms|s|m|h|d|w))+")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?")
 
 
@@ -19,23 +19,13 @@ class Moment(NamedTuple):
     end: float
 
 
-def parse_duration(text: str) -> float | None:
-    """Seconds: 90, 90s, 15m, 1h30m, 2d, 1w."""
-    if _DURATION.fullmatch(text):
-        return sum(float(number) * UNITS[unit] for number, unit in _PART.findall(text))
-    if re.fullmatch(r"\d{1,15}(\.\d{1,15})?", text):
-        return float(text)
-    return None
-
-
 def parse_moment(text: str, now: float) -> Moment | None:
     """A date, a date and time, today, yesterday; or an age, which means that long before now."""
     if text in ("today", "yesterday"):
         day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
         return _day(day if text == "today" else day - timedelta(days=1))
-    if _DURATION.fullmatch(text):
-        instant = now - (parse_duration(text) or 0.0)
-        return Moment(instant, instant)
+    if _AGE.fullmatch(text) and (seconds := seconds_in(text)) is not None:
+        return Moment(now - seconds, now - seconds)
     if not _DATE.fullmatch(text):
         return None
     try:

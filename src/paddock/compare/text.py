@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from paddock.compare.fields import MISSING, TIME_FIELDS, text_of
-from paddock.compare.moments import UNITS
 from paddock.compare.stats import Summary
 
 # C0 and C1 controls, and what reverses or hides text: a run's name must not be able to drive the terminal.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]|[\ud800-\udfff]")
 
 
+_DAY = 86_400  # seconds
 _BEYOND = 1e11  # seconds, three thousand years: no run is that old, so its clock or its record is wrong
 
 
@@ -75,9 +75,9 @@ def span(seconds: float) -> str:
         return f"{whole}s"
     if whole < 3600:
         return f"{whole // 60}m{whole % 60:02d}s"
-    if whole < UNITS["d"]:
+    if whole < _DAY:
         return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
-    return f"{whole // UNITS['d']}d{whole % UNITS['d'] // 3600:02d}h"
+    return f"{whole // _DAY}d{whole % _DAY // 3600:02d}h"
 
 
 def age(seconds: float) -> str:
@@ -86,10 +86,10 @@ def age(seconds: float) -> str:
         return "?"
     if seconds < 60:
         return f"{max(0, int(seconds))}s ago"
-    for unit, limit in (("m", 3600), ("h", UNITS["d"]), ("d", 60 * UNITS["d"])):
+    for unit, each, limit in (("m", 60, 3600), ("h", 3600, _DAY), ("d", _DAY, 60 * _DAY)):
         if seconds < limit:
-            return f"{int(seconds // UNITS[unit])}{unit} ago"
-    return f"{int(seconds // (7 * UNITS['d']))}w ago"
+            return f"{int(seconds // each)}{unit} ago"
+    return f"{int(seconds // (7 * _DAY))}w ago"
 
 
 def moment(seconds: float) -> str:

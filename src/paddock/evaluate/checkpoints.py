@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from queue import Empty
 
+from paddock.amounts import parse_seconds
 from paddock.errors import UsageError
 from paddock.evaluate.content.fingerprint import fingerprint
 from paddock.evaluate.origin.pin import unpin
@@ -141,15 +142,15 @@ def checkpoints(
     *,
     existing: bool = True,
     follow: bool = True,
-    timeout: float | None = None,
+    timeout: float | str | None = None,
     pattern: str = DEFAULT_PATTERN,
-    quiet_time: float | None = None,
+    quiet_time: float | str | None = None,
     step_rule: str | None = None,
 ) -> Checkpoints:
     """Every complete checkpoint below a directory, once, in the order in which they are completed; several that are
     there at the same moment in the order of their steps.
 
-    It blocks until the next one comes; with `timeout` it ends when none has come for so many seconds, with
+    It blocks until the next one comes; with `timeout` it ends when none has come for so long (60, "5m"), with
     `follow=False` after those that are there now. `existing=False` passes over what is there already.
     """
     where = os.fspath(directory)
@@ -157,7 +158,9 @@ def checkpoints(
         where = os.path.abspath(os.path.expanduser(where))
         if not os.path.isdir(where):
             raise UsageError(f"There is no directory {directory}.", hint="Make it first, or check the name.")
-    seeking = Seeking(where, pattern, quiet_time, step_rule)
+    quiet = None if quiet_time is None else parse_seconds(quiet_time)
+    end = None if timeout is None else parse_seconds(timeout)
+    seeking = Seeking(where, pattern, quiet, step_rule)
     if not existing:
         seeking.pass_over()
-    return Checkpoints(seeking, timeout, follow)
+    return Checkpoints(seeking, end, follow)

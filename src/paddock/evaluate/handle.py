@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddock import errors, wire
+from paddock.amounts import as_given, parse_seconds
 from paddock.errors import PaddockError, TimedOut, UsageError
 from paddock.record.layout import Home
 from paddock.track import notice
@@ -119,7 +120,7 @@ class Watch:
             for one in Account(found.ledger).read(tasks(found.queues))
         ]
 
-    def wait(self, timeout: float | None = None) -> list[Evaluated]:
+    def wait(self, timeout: float | str | None = None) -> list[Evaluated]:
         """Until every checkpoint that is there has been evaluated; the watch is over then. TimedOut when that takes
         longer."""
         from paddock.evaluate.ledger.watcher import ask_to_finish
@@ -129,7 +130,7 @@ class Watch:
         self._end(timeout)
         return self.results
 
-    def stop(self, timeout: float | None = 60) -> None:
+    def stop(self, timeout: float | str | None = 60) -> None:
         """End it now. What is being evaluated goes back to the queue, and whoever watches next evaluates it."""
         if self.is_running:
             self._process.terminate()
@@ -163,12 +164,12 @@ class Watch:
                 if found.get("event") == "watching":
                     self._directories += found["directories"]
 
-    def _end(self, timeout: float | None) -> None:
+    def _end(self, timeout: float | str | None) -> None:
         try:
-            code = self._process.wait(timeout)
+            code = self._process.wait(None if timeout is None else parse_seconds(timeout))
         except subprocess.TimeoutExpired:
             raise TimedOut(
-                f"The watch of {self.directory} is not over after {timeout:g} s.",
+                f"The watch of {self.directory} is not over after {as_given(timeout)}.",
                 hint=f"`paddock watch show {shlex.quote(self.directory)}` says what it waits for.",
             ) from None
         self._close()

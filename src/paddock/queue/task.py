@@ -31,6 +31,7 @@ from typing import Any
 import msgspec
 
 from paddock import wire
+from paddock.amounts import bytes_in, seconds_in
 from paddock.errors import Damaged
 
 MAGIC = "paddock-task"
@@ -121,6 +122,7 @@ _HEADER = (
     *("id", "name", "project", "group", "tags", "notes", "config", "after", "priority", "gpus", "cpus", "mem"),
     *("workers", "timeout", "retries", "engine", "env", "cwd", "warm", "code", "facts", "submitted", "user", "parent"),
 )
+_AMOUNTS: dict[str, Callable[[str], float | None]] = {"timeout": seconds_in, "mem": bytes_in}  # as people write them
 _HEADER_DEFAULTS = [(key, None if key == "id" else getattr(Task(id="", command=""), key)) for key in _HEADER]
 
 
@@ -212,8 +214,19 @@ def read(data: bytes, file_name: str) -> TaskFile:
             task = msgspec.structs.replace(task, facts=captured)  # not a copy: others have the same
     except msgspec.ValidationError as error:
         raise Damaged(f"The header of {file_name} cannot be read: {error}.", hint="Edit it, or submit anew.") from None
+    _refuse_impossible(task, f"a line `==== command {fence}`")
     attempts = tuple(_attempt(body) for kind, body in sections if kind == "attempt")
     return TaskFile(task, fence, attempts)
+
+
+def _refuse_impossible(task: Task, where: str) -> None:
+    """What a person wrote there, or has not written yet: an empty command would be done at once."""
+    if not task.command.strip():
+        raise Damaged(f"{task.id} has no command yet.", hint=f"It stands below {where}.")
+    if min(task.gpus, task.cpus, task.mem, task.timeout, task.retries, task.workers - 1) < 0:
+        least = {"gpus": 0, "cpus": 0, "mem": 0, "timeout": 0, "retries": 0, "workers": 1}
+        key = next(key for key, bound in least.items() if getattr(task, key) < bound)
+        raise Damaged(f"{task.id}: {key}: {getattr(task, key)} is impossible.", hint=f"It is {least[key]} or more.")
 
 
 def name_in(head: bytes) -> str:
@@ -273,6 +286,8 @@ def _lines(header: str, file_name: str) -> list[tuple[str, str]]:
 def _field(key: str, text: str, file_name: str) -> Any:
     if key in _TEXTS:
         return _text(text)
+    if key in _AMOUNTS and (amount := _AMOUNTS[key](text)) is not None:
+        return amount
     try:
         value = _captured(text) if key == "facts" else wire.loads(text)
     except wire.DecodeError:
@@ -353,4 +368,5 @@ def _read_roach(text: str, file_name: str) -> TaskFile:
     command = "\n".join(lines[cut + 1 : end]).strip("\n")
     attempts = tuple(_roach_attempts(lines[end:]))
     task = Task(id=file_name, command=command, check="" if check == "true" else check)
+    _refuse_impossible(task, "the line `---`")
     return TaskFile(task, new_fence(text), attempts, roach=True)

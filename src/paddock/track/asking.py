@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddock import wire
+from paddock.amounts import parse_seconds
 from paddock.errors import UsageError
 from paddock.files import entries, read_from
 from paddock.record.answer import chosen
@@ -50,13 +51,12 @@ def ask(
     prompt: str,
     choices: Sequence[Any] | None = None,
     default: Any = None,
-    timeout: float | None = None,
+    timeout: float | str | None = None,
     secret: bool = False,
 ) -> str | None:
-    """Ask, and wait for the answer: at most `timeout` seconds, then the default holds. With `choices` the answer is one
-    of them. A `secret` one is kept where only you can read it."""
-    if timeout is not None and not timeout >= 0:
-        raise UsageError(f"timeout={timeout!r} is no time to wait.", hint="Seconds, or None to wait for ever.")
+    """Ask, and wait for the answer: at most `timeout` (30, "5m"), then the default holds. With `choices` the answer is
+    one of them. A `secret` one is kept where only you can read it."""
+    seconds = None if timeout is None else parse_seconds(timeout)
     usual = None if default is None else str(default)
     asked = Asked(
         wire.text(str(prompt)), tuple(wire.text(str(choice)) for choice in choices or ()), usual, bool(secret)
@@ -64,8 +64,8 @@ def ask(
     run = active.joined()
     with Terminal.if_owned(secret) as terminal:
         if run is None or run.disabled:
-            return _without_run(asked, terminal, timeout)
-        return _in_run(run, asked, terminal, timeout)
+            return _without_run(asked, terminal, seconds)
+        return _in_run(run, asked, terminal, seconds)
 
 
 def _without_run(asked: Asked, terminal: Terminal, timeout: float | None) -> str | None:

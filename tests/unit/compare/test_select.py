@@ -61,6 +61,8 @@ def holds(query: str, row: RunRow | None = None, **fields) -> bool:
         ("created=yesterday", {}),
         ("duration>1h", {"ended": NOW - DAY + 2 * HOUR}),
         ("duration<=7200", {"ended": NOW - DAY + 2 * HOUR}),
+        ("duration>7200000ms", {"ended": NOW - DAY + 2 * HOUR + 1}),
+        ("duration=2:00:00", {"ended": NOW - DAY + 2 * HOUR}),
         ("duration>23h", {"state": "running"}),
         ("a=1 or b=2", {"config": {"b": 2}}),
         ("not (a=1 or b=2)", {"config": {"b": 3}}),

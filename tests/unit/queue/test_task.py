@@ -19,7 +19,7 @@ commands = st.lists(texts | lines, max_size=8).map("\n".join)
 
 
 @given(
-    command=commands,
+    command=commands.filter(str.strip),
     check=commands,
     name=texts,
     env=st.dictionaries(texts, texts, max_size=3),
@@ -70,6 +70,17 @@ def test_it_reads_like_this_and_may_be_edited() -> None:
         assert found.command.endswith("--lr 0.2\n  --seed 3")
 
 
+@pytest.mark.parametrize(
+    ("header", "timeout", "mem"),
+    [("timeout: 90\nmem: 1024", 90, 1024), ("timeout: 1h30m\nmem: 8G", 5400, 8 << 30), ("timeout: 4:00:00", 14_400, 0)],
+)
+def test_a_person_writes_times_and_memory_in_a_file_as_on_the_command_line(
+    header: str, timeout: float, mem: int
+) -> None:
+    task = read(f"paddock-task 1 x\n{header}\n\n==== command x\necho\n".encode(), "t").task
+    assert (task.timeout, task.mem) == (timeout, mem)
+
+
 def test_losses_are_counted_in_a_row() -> None:
     def losses(*outcomes: str) -> int:
         data = render(Task(id="t", command="x"))
@@ -101,6 +112,13 @@ def test_roachs_files_are_read() -> None:
         (b"paddock-task 1 abc\nid: x\n", "0 commands"),
         (b"paddock-task 1 abc\ngpus: many\n\n==== command abc\nx\n", "gpus: 'many'"),
         (b'paddock-task 1 abc\ngpus: "many"\n\n==== command abc\nx\n', "cannot be read"),
+        (b"paddock-task 1 abc\n\n==== command abc\n", "no command yet"),
+        (b"paddock-task 1 abc\n\n==== command abc\n \n\n==== attempt abc\nnumber: 1\n", "no command yet"),
+        (b"true\n---\n", "no command yet"),
+        (b"true\n---\n\n=== worker_1 ===\nout\n", "no command yet"),
+        (b"paddock-task 1 abc\ngpus: -1\n\n==== command abc\nx\n", "gpus: -1 is impossible"),
+        (b"paddock-task 1 abc\nworkers: 0\n\n==== command abc\nx\n", "workers: 0 is impossible"),
+        (b"paddock-task 1 abc\ntimeout: soon\n\n==== command abc\nx\n", "timeout: 'soon'"),
         (b"paddock-task 1 abc\nnonsense\n\n==== command abc\nx\n", "no `key: value`"),
         (b'paddock-task 1 abc\nafter: ["soon:x"]\n\n==== command abc\nx\n', "no dependency"),
     ],

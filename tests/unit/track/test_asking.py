@@ -102,7 +102,7 @@ def test_without_anybody_to_ask_it_says_so(home) -> None:
     with pytest.raises(UsageError, match="nobody to ask"):
         paddock.ask("Hello?")
     assert paddock.ask("Hello?", default="x") == "x"
-    with pytest.raises(UsageError, match="timeout"):
+    with pytest.raises(UsageError, match="-1 is no time span"):
         paddock.ask("Hello?", timeout=-1)
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
+from paddock.amounts import parse_bytes
 from paddock.cli.command import Session, verb
 from paddock.cli.k8s.place import Thing, look, on_option, rest, told
 from paddock.cli.k8s.printing import yaml
 from paddock.cli.submit import _pairs
 from paddock.errors import TaskFailed, UsageError
-from paddock.queue.entry.submission import parse_bytes
 from paddock.work.kubernetes import names, spec
 from paddock.work.kubernetes.client import Client
 

@@ -9,8 +9,8 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.k8s.place import STYLES, choose, client, look, on_option, rest
+from paddock.cli.span import SPAN
 from paddock.errors import TaskFailed, TimedOut
-from paddock.queue.entry.submission import parse_seconds
 
 _LOOK_SECONDS = 60.0  # at least so often, whatever the cluster tells by itself
 _MIXED_SECONDS = 1.0  # the same, while both Jobs and pods are waited for
@@ -23,10 +23,10 @@ The exit code is 0 when all are done, 10 when one failed or was removed, 11 when
 @verb("k8s wait", help=_HELP)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @on_option
-@click.option("--timeout", metavar="TIME", help="Wait no longer than 90s, 2h, 1d.")
-def wait(session: Session, names: tuple[str, ...], on: str | None, timeout: str | None) -> None:
+@click.option("--timeout", type=SPAN, metavar="TIME", help="Wait no longer than 90s, 1h30m, 4:00:00.")
+def wait(session: Session, names: tuple[str, ...], on: str | None, timeout: float | None) -> None:
     out, cluster = session.out, client(on)
-    end = time.monotonic() + parse_seconds(timeout) if timeout else None
+    end = time.monotonic() + timeout if timeout is not None else None
     found = look(cluster)
     chosen = [choose(found.things, name, cluster.where) for name in names]
     chosen = chosen or [one for one in found.things if not one.is_over]

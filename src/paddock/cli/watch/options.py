@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from paddock.cli.span import SPAN, Span
 from paddock.cli.watch.rules import RULE_OPTIONS
 from paddock.evaluate.origin.scan import DEFAULT_PATTERN
 
-_NUMBER, _SECONDS = click.IntRange(min=0), click.FloatRange(min=0, min_open=True)
+_NUMBER = click.IntRange(min=0)
 
 
 # assayer's spellings have underscores; both are taken.
@@ -29,10 +30,11 @@ _OPTIONS = (
     click.option(
         "--polling-interval",
         "--polling_interval",
-        type=_SECONDS,
+        type=Span(0.001),
         default=5.0,
         show_default=True,
-        help="Seconds between looks at a network disk.",
+        metavar="TIME",
+        help="Between looks at a network disk.",
     ),
     click.option(
         "--num-eval-workers",
@@ -58,14 +60,16 @@ _OPTIONS = (
     click.option("--redis-port", "--redis_port", type=click.IntRange(1, 65535), metavar="PORT", help="[6379]"),
     click.option("--no-worker", is_flag=True, help="Only submit: workers of that queue evaluate."),
     click.option("--run", help="The training run; else it is found from the directory."),
-    click.option("--quiet-time", metavar="TIME", help="At rest for so long is complete, whatever the format needs."),
+    click.option(
+        "--quiet-time", type=SPAN, metavar="TIME", help="At rest for so long is complete, whatever the format needs."
+    ),
     click.option(
         "--marker", multiple=True, metavar="NAME", help="Complete is what has this file: _SUCCESS, '{name}.done'."
     ),
     click.option("--complete-command", metavar="CMD", help="Complete is what this says 0 to: 'test -f {path}/DONE'."),
     click.option("--step-rule", metavar="RE", help=r"Where the step is in the path: 'it(\d+)'."),
     click.option("--no-download", is_flag=True, help="Give the evaluator the URL of what is in an object store."),
-    click.option("--timeout", metavar="TIME", help="End an evaluation after 10m, 2h."),
+    click.option("--timeout", type=SPAN, metavar="TIME", help="End an evaluation after 10m, 2h."),
     click.option("--retries", type=_NUMBER, default=0, metavar="N", help="Evaluate again so often when it fails [0]."),
     click.option("--isolate", is_flag=True, help="A fresh process for each evaluation, none started ahead."),
     click.option("--gpus", type=_NUMBER, default=0, metavar="N", help="GPUs that an evaluation needs [0]."),

@@ -31,7 +31,6 @@ from paddock.evaluate.watching import globs, nesting
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.model import RunRow
-from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.finding import find_queue
 from paddock.queue.protocol import Queue
 from paddock.queue.redis.address import is_redis
@@ -104,11 +103,11 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
         pattern=compile_pattern(given["regex_filter"]),
         evaluators=chosen,
         existing=given["eval_existing"],
-        quiet=parse_seconds(given["quiet_time"]) if given["quiet_time"] else None,
+        quiet=given["quiet_time"],
         complete=Rule(tuple(given["marker"]), given["complete_command"] or "").check(),
         step_rule=compile_rule(given["step_rule"]) if given["step_rule"] else None,
         download=not given["no_download"],
-        timeout=parse_seconds(given["timeout"]),
+        timeout=given["timeout"] or 0.0,
         retries=given["retries"],
         gpus=given["gpus"],
         isolate=given["isolate"],

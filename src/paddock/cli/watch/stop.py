@@ -9,6 +9,7 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.queued import confirm
+from paddock.cli.span import SPAN
 from paddock.cli.watch.keeping.ending import end_orphans, order, wait
 from paddock.cli.watch.shown import chosen, known, near
 from paddock.compare.text import many
@@ -16,7 +17,6 @@ from paddock.errors import NotFound, Refused, UsageError
 from paddock.evaluate.ledger.watcher import Seen, ask_to_finish, watchers
 from paddock.evaluate.ledger.watches import Watch
 from paddock.evaluate.watching.globs import is_glob, pattern_of
-from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.show.roster import DEAD
 
 _HELP = """End the watching of directories, on whatever machine it happens.
@@ -35,9 +35,10 @@ watcher first sees to everything that is there. A watcher of several directories
 @click.option("-a", "--all", "everything", is_flag=True, help="Every watch of the home.")
 @click.option("--finish", is_flag=True, help="First evaluate what is there; do not wait for it.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--timeout", default="60s", show_default=True, metavar="TIME", help="Wait no longer than this.")
-def stop(session: Session, words: tuple[str, ...], everything: bool, finish: bool, yes: bool, timeout: str) -> None:
-    seconds = parse_seconds(timeout)
+@click.option(
+    "--timeout", type=SPAN, default="60s", show_default=True, metavar="TIME", help="Wait no longer than this."
+)
+def stop(session: Session, words: tuple[str, ...], everything: bool, finish: bool, yes: bool, timeout: float) -> None:
     if bool(words) == everything:
         raise UsageError("Which watch is to end?", hint="Name its directory or its id, or say --all.")
     patterns = {word: pattern_of(word) for word in words if is_glob(word) and not os.path.isdir(word)}
@@ -56,7 +57,7 @@ def stop(session: Session, words: tuple[str, ...], everything: bool, finish: boo
     for seen in living:
         ask_to_finish(session.home, seen.name) if finish else order(session.home, seen)
     end_orphans(session.home, dead)
-    left = [] if finish else wait(session.home, living, seconds)
+    left = [] if finish else wait(session.home, living, timeout)
     _tell(session, found, left, finish)
 
 

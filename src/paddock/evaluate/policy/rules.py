@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
+from paddock.amounts import parse_seconds
 from paddock.errors import UsageError
-from paddock.queue.entry.submission import parse_seconds
 
 GOALS = ("max", "min")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import re
 import secrets
 import socket
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock import settings, wire
+from paddock.amounts import as_given, parse_bytes, parse_seconds
 from paddock.errors import Refused, TimedOut, Unreachable, UsageError
 from paddock.queue import engine as engines
 from paddock.queue.check import split_check
@@ -67,7 +67,9 @@ class Submitted:
         seconds = None if timeout is None else parse_seconds(timeout)
         over = wait_until_over(self.target, [self.id], seconds)
         if self.id not in over:
-            raise TimedOut(f"{self.id} is not over after {timeout} s.", hint="`paddock status` says what it waits for.")
+            raise TimedOut(
+                f"{self.id} is not over after {as_given(timeout)}.", hint="`paddock status` says what it waits for."
+            )
         return over[self.id]
 
     def cancel(self, timeout: float | str | None = 60) -> bool:
@@ -134,7 +136,8 @@ def make_task(
 
 
 def submit(
-    *args: str,
+    *args: str | os.PathLike[str],
+    cmd: str | None = None,
     queue: str | os.PathLike[str] | None = None,
     on: str | None = None,
     chk: Any = "",
@@ -170,6 +173,10 @@ def submit(
         if queue is not None:
             raise UsageError(f"submit() was given a queue, {queue}, and an engine, {on}.", hint="One is enough.")
         queue = on
+    if cmd is not None:  # by its name; what stands before it is roach's queue
+        if len(args) > 1 or (args and queue is not None):
+            raise UsageError(f"submit() was given two commands, one of them cmd={cmd!r}.", hint="One is enough.")
+        args = (*args, cmd)
     if len(args) in (2, 3):
         if queue is not None or (len(args) == 3 and chk):
             twice = "queues" if queue is not None else "checks"
@@ -221,6 +228,7 @@ def submit_all(
     given = settings.load()
     place = home if isinstance(home, Home) else find_home(home or given.home)
     target = find_queue(queue or given.queue, place)
+    _refuse_untold(tasks)
     try:
         target.prepare()
     except (Refused, Unreachable) as error:  # of a server: what is not there is nowhere
@@ -229,6 +237,16 @@ def submit_all(
         engines.write(target.path, engines.parse(queue))
     remember(target, place)
     return enter(tasks, target, place, ship)
+
+
+def _refuse_untold(tasks: Any) -> None:
+    alone = isinstance(tasks, (str, Mapping))
+    for one in [tasks] if alone else tasks:
+        if alone or not isinstance(one, Mapping) or "cmd" not in one:
+            raise UsageError(
+                f"submit_all() takes a list of dicts, each with a cmd, and was given {one!r}.",
+                hint='Such as [{"cmd": "python train.py", "gpus": 1}].',
+            )
 
 
 def enter(
@@ -259,33 +277,6 @@ def _with_code(about: dict[str, Any], freezer: Freezer, queue: Queue, parents: P
         **about,
     )
     return freezer.freeze(task) if freeze else task
-
-
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
-def parse_bytes(value: int | str) -> int:
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", str(value).lower())
-    if match is None:
-        raise UsageError(f"{value!r} is no amount of memory.", hint="Write 8G, 512M or a number of bytes.")
-    return int(float(match[1]) * _UNITS[match[2]])
-
-
-def parse_seconds(value: float | str | None) -> float:
-    """90, "90", "1.5h", "1h30m", "00:30:00"."""
-    if value is None or value == "":
-        return 0.0
-    text = str(value).strip().lower()
-    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}))?", text)
-    if clock:
-        days, first, second, third = clock[1], int(clock[2]), int(clock[3]), clock[4]
-        total = first * 3600 + second * 60 + int(third) if third is not None else first * 60 + second
-        return float(total + int(days or 0) * 86_400)
-    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhdw]?)", text)
-    if not parts or re.sub(r"(\d+(?:\.\d+)?)\s*([smhdw]?)", "", text).strip():
-        raise UsageError(f"{value!r} is no time span.", hint="Write 90, 90s, 30m, 2h, 1h30m or 1d.")
-    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
 @cache

@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from paddock.amounts import parse_seconds
 from paddock.errors import UsageError
-from paddock.queue.entry.submission import parse_seconds
 from paddock.work.kubernetes.names import is_key, is_label, is_name
 
 WEEK_SECONDS = 604_800

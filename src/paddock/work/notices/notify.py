@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from paddock import settings
+from paddock.amounts import parse_seconds
 from paddock.errors import UsageError
 
 STARTED, FAILED, DRAINED = "started", "failed", "drained"
@@ -122,7 +123,11 @@ def _checked(found: Mapping[str, Any], where: str) -> Notify:
             hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
             raise UsageError(f"{where} sets {key!r} in [notify], which is no setting.", hint=hint)
     try:
+        if isinstance(found.get("timeout"), str):
+            found = {**found, "timeout": parse_seconds(found["timeout"])}
         notify = msgspec.convert({**found, **_lists(found)}, Notify)
+    except UsageError as error:
+        raise UsageError(f"[notify] timeout in {where}: {error.message}", hint=error.hint) from None
     except msgspec.ValidationError as error:
         raise UsageError(f"[notify] in {where} cannot be read: {error}.") from None
     for event in notify.on:

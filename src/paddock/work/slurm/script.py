@@ -8,13 +8,12 @@ gave its task back.
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from paddock.amounts import parse_seconds
 from paddock.errors import UsageError
-from paddock.queue.entry.submission import parse_seconds
 from paddock.queue.task import Task
 
 # What may be said in the URL and by --engine, and the option of sbatch that it becomes.
@@ -107,11 +106,7 @@ def extra(text: str) -> list[str]:
 
 def time_limit(text: str) -> int:
     """In seconds. As everywhere in Paddock, and also as Slurm writes it: 4:00:00 and 1-12 are hours, 90 are seconds."""
-    text = text.strip()
-    if re.fullmatch(r"\d+-\d+", text):  # days-hours
-        days, _, hours = text.partition("-")
-        return int(days) * 86_400 + int(hours) * 3600
-    return math.ceil(parse_seconds(text))
+    return math.ceil(parse_seconds(text)) if text.strip() else 0
 
 
 def _text(key: str, value: object) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from paddock.errors import UsageError
-from paddock.queue.entry.submission import new_task_id, submit
+from paddock.errors import TimedOut, UsageError
+from paddock.queue.entry.submission import Submitted, new_task_id, submit, submit_all
 from paddock.record.layout import Home
 
 
@@ -25,3 +28,43 @@ def test_ids_sort_by_time_whatever_the_time_zone_of_who_submits(monkeypatch: pyt
 def test_a_list_of_words_is_refused_by_what_it_is(home: Home) -> None:
     with pytest.raises(UsageError, match=r"The command is a list\. It is a text: submit\(shlex\.join\(words\)\)\."):
         submit(["python", "train.py"], home=home)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda queue: submit("echo", queue=queue, chk="test -f x", snapshot=False),
+        lambda queue: submit(cmd="echo", queue=queue, chk="test -f x", snapshot=False),
+        lambda queue: submit(queue, "echo", "test -f x", snapshot=False),
+        lambda queue: submit(str(queue), "echo", chk="test -f x", snapshot=False),
+        lambda queue: submit(queue, cmd="echo", chk="test -f x", snapshot=False),
+        lambda queue: submit_all([{"cmd": "echo", "chk": "test -f x", "snapshot": False}], queue=queue)[0],
+    ],
+)
+def test_queue_command_and_check_are_given_by_place_or_by_name(
+    home: Home, tmp_path: Path, call: Callable[[Path], Submitted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PADDOCK_HOME", str(home.path))
+    made = call(tmp_path / "a queue")
+    assert (made.task.command, made.task.check, made.queue) == ("echo", "test -f x", tmp_path / "a queue")
+    assert made.state() == "queued"
+
+
+@pytest.mark.parametrize("words", [("echo", "echo"), ("./q", "echo", "true")])
+def test_two_commands_are_one_too_many(home: Home, words: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="two commands"):
+        submit(*words, cmd="echo", home=home)
+
+
+@pytest.mark.parametrize("tasks", [["echo"], "echo", {"cmd": "echo"}, [{"command": "echo"}], [{}]])
+def test_a_list_of_anything_but_tasks_is_refused_with_a_sentence(home: Home, tasks: Any) -> None:
+    with pytest.raises(UsageError, match=r"submit_all\(\) takes a list of dicts"):
+        submit_all(tasks, home=home)
+
+
+def test_waiting_is_limited_by_any_time_span_which_the_error_repeats(home: Home) -> None:
+    made = submit("echo", home=home, snapshot=False, timeout="200ms")
+    assert made.task.timeout == 0.2
+    for span, told in (("20ms", "20ms"), (0.02, "0.02 s")):
+        with pytest.raises(TimedOut, match=f"is not over after {told}"):
+            made.wait(span)

@@ -122,7 +122,7 @@ def test_a_table_that_others_could_have_written_is_left_alone(tmp_path: Path) ->
         ("[notify]\non = ['fail']", "no such notice"),
         ("[notify]\nformat = 'xml'", "json, text"),
         ("[notify]\nwebhook = 'file:///etc/passwd'", "no http or https address"),
-        ("[notify]\ntimeout = 'soon'", "cannot be read"),
+        ("[notify]\ntimeout = 'soon'", "'soon' is no time span"),
         ("[notify]\nsecrets = 'nosuch'", "cannot be read"),
         ('[notify]\nheaders = {"X" = "a\\nb"}', "control characters"),
     ],
