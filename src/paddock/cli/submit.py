@@ -26,6 +26,7 @@ _HELP = """Put a shell command into a queue; `paddock worker` runs it.
   paddock submit -- python train.py --lr 0.1
   paddock submit --gpus 1 --retries 2 -- 'python prepare.py && python train.py'
   paddock submit --grid lr=1e-3,1e-4 --grid seed=0..4 -- python train.py --lr {lr} --seed {seed}
+  paddock submit --grid 'opt="a,b",c' -- python train.py --opt {opt}
   paddock submit - < job.sh
   a=$(paddock submit -- python train.py); paddock submit --chk "$a" -- python eval.py
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
+from paddock.amounts import seconds_in
 from paddock.compare.source import Source
 from paddock.compare.stats import goal_of
 from paddock.errors import PaddockError, UsageError
@@ -62,7 +62,7 @@ def refuse_urls(rules: Rules, roots: Sequence[str]) -> None:
 def joined(given: Mapping[str, Any]) -> dict[str, Any]:
     """`--stop-when idle 2h` without quotes: the time came to stand among the directories."""
     directories, rules = list(given["directories"]), list(given["stop_when"])
-    spans = [word for word in directories if re.fullmatch(r"(\d+(\.\d+)?[smhdw])+", word) and not os.path.isdir(word)]
+    spans = [word for word in directories if seconds_in(word) is not None and not os.path.isdir(word)]
     for number, rule in enumerate(rules):
         if rule == "idle" and spans:
             rules[number] = f"idle {spans[0]}"
