@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from paddock.queue.directory import DirectoryQueue
+from tests.acceptance.terminal import Terminal
 from tests.waiting import until
 
 
@@ -139,7 +140,7 @@ def test_a_retry_keeps_the_history_and_the_priority(program: Any) -> None:
 def test_the_task_of_a_dead_worker_can_be_cancelled_when_nobody_else_is_there(program: Any, worker: Any) -> None:
     task = submit(program, "sleep 1000")
     process = worker()
-    until(lambda: names(program, "active"))
+    until((program.home / "runs" / task / "output/1.log").exists)  # a claim alone is no run yet
     process.kill()
     process.wait()
     (found,) = program("status", "--json").json["queues"]
@@ -342,3 +343,47 @@ def test_a_worker_leaves_and_wait_ends_although_files_lie_there_that_are_no_task
     assert found.code == 0, found.err
     assert "queued/notes.txt is not waited for: notes.txt is no task" in found.err
     assert names(program, "queued") == ["notes.txt", "shortcut"]
+
+
+@pytest.mark.parametrize("layout", ["", "tasks"])
+def test_what_a_worker_of_roach_may_run_is_left_alone_and_how_to_free_it_is_said(program: Any, layout: str) -> None:
+    queue = program.cwd / "old queue"
+    base = queue / layout
+    for state in ("queued", "checking", "active", "done", "failed", "paused"):
+        (base / state).mkdir(parents=True)
+    (base / "active/t1").write_text("true\n---\necho hello\n=== host:99 ===\n")
+    (base / "queued/t2").write_text("true\n---\n")  # half of it is yet to be written
+    found = program("status", "-Q", "./old queue")
+    assert "a worker of roach's may run it" in found.err and "a live worker takes over" not in found.err
+    assert "could be read" not in found.err  # all of it was
+    assert program("worker", "--no-persist", "./old queue").code == 0
+    assert (base / "active/t1").exists() and "t2 has no command yet" in program("status", "-Q", "./old queue").out
+    (base / "queued/t2").unlink()
+    advice = next(line for line in found.err.splitlines() if "If none does: " in line)
+    subprocess.run(["/bin/sh", "-c", advice.partition("If none does: ")[2]], check=True)
+    assert program("worker", "--no-persist", "./old queue").code == 0
+    assert (base / "done/t1").exists()
+
+
+def test_a_worker_logs_its_tasks_by_the_names_that_people_gave_them(program: Any) -> None:
+    task = submit(program, "true\n", "--name", "try lr=0.1")
+    other = submit(program, "echo one\necho two")
+    said = program("worker", "--no-persist").err
+    for line in (f"running: {task}  try lr=0.1\n", f"(exit code 0): {task}  try", f"running: {other}  echo one\n"):
+        assert line in said
+
+
+def test_on_a_terminal_wait_says_what_it_waits_for(program: Any) -> None:
+    submit(program, "true")
+    submit(program, "true")
+    assert program("pause", "--all", "--yes").code == 0
+    task = submit(program, "true")
+    terminal = Terminal(program, 100, 30, "wait", "--timeout", "200ms")
+    try:
+        assert terminal.process.wait(60) == 11
+        until(lambda: "3 tasks not over yet" in terminal.text)
+        assert "Waiting for 3 tasks: 1 queued, 2 paused. Ctrl-C ends the waiting, not the tasks." in terminal.text
+        assert "No worker is alive" in terminal.text
+    finally:
+        terminal.close()
+    assert "Waiting for" not in program("wait", task, "--timeout", "0").err

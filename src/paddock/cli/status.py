@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from paddock.cli.queued import STATE_STYLES, brief, fitted_table, home_queues, o
 from paddock.cli.span import Span
 from paddock.compare.text import cut_to, many, span, width
 from paddock.errors import NotFound
+from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
 from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.show.roster import ALIVE, SILENT
@@ -115,6 +117,8 @@ def _print_running(session: Session, one: Status, now: float, where: str) -> Non
     for entry in one.running:
         fate = one.fate(entry)
         worker: Cell = one.holder(entry) if fate == ALIVE else (f"{fate}: {entry.worker}", "red")
+        if not entry.worker:
+            worker = ("nobody's name", "yellow")
         ranks = one.gangs[entry.id].ranks if entry.id in one.gangs else {}
         if len(ranks) > 1 and fate == ALIVE:
             worker = f"{len(ranks)} ranks on {many(len({seat.worker for seat in ranks}), 'worker')}"
@@ -150,7 +154,7 @@ def _print_remarks(session: Session, one: Status) -> None:
     if one.away:
         out.note(one.away)
         return
-    if not one.sure:
+    if not one.sure and not (isinstance(one.queue, DirectoryQueue) and one.queue.is_untouched()):
         out.note(f"Not all of {one.queue.address} could be read: this may be less than there is.")
     for path in one.strangers[:5]:
         out.note(f"{path} of {one.queue.address} is no task, and is left alone.")
@@ -158,12 +162,26 @@ def _print_remarks(session: Session, one: Status) -> None:
         out.note(f"{len(one.strangers) - 5} more in {one.queue.address} are no tasks.")
     for seen in [seen for seen in one.crew.seen.values() if seen.state == SILENT][:5]:
         out.note(f"The worker {seen.name} has shown no sign of life for {span(seen.silence)}.")
-    stuck = sum(1 for entry in one.running if one.fate(entry) != ALIVE)
+    roachs = _roachs(one)
+    for entry, base in roachs[:5]:
+        here, there = shlex.quote(f"{base}/{entry.place.path}"), shlex.quote(f"{base}/{QUEUED}")
+        out.note(f"{entry.id} bears no worker's name: a worker of roach's may run it. If none does: mv {here} {there}/")
+    stuck = sum(1 for entry in one.running if one.fate(entry) != ALIVE) - len(roachs)
     if stuck:
         whose = "a worker that is" if stuck == 1 else "workers that are"
         out.note(f"{many(stuck, 'task')} of {whose} not alive: a live worker takes over.")
     if one.jobs is None and not one.crew.alive and (stuck or one.counts["queued"]):
         out.note(f"No worker of {name} is alive: `paddock worker {shlex.quote(name)}` starts one.")
+
+
+def _roachs(one: Status) -> list[tuple[Entry, Path]]:
+    """What no worker of ours takes over, because one of roach's may be at it: they put no name on what they run. And
+    where it is."""
+    queue = one.queue
+    if not isinstance(queue, DirectoryQueue):
+        return []
+    nobodys = [entry for entry in one.running if not entry.worker]
+    return [(entry, queue.base) for entry in nobodys if entry.file is not None and entry.file.roach]
 
 
 def _as_json(session: Session, one: Status, now: float) -> dict[str, Any]:

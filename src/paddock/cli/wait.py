@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import click
@@ -20,7 +21,7 @@ from paddock.compare.text import many
 from paddock.errors import PaddockError, TaskFailed, TimedOut
 from paddock.queue import engine as engines
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, PAUSED, QUEUED
+from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, PAUSED, QUEUED, STATES
 from paddock.queue.order.over import GONE, wait_until_over
 from paddock.queue.order.selection import Selection
 from paddock.queue.protocol import Queue
@@ -57,6 +58,10 @@ def wait(
     entries = _chosen(session, found, selection)
     # Read now: a cancelled task has no file any more. A hundred thousand are not told by name.
     titles = {entry.id: entry.title if len(entries) <= _NAMED else "" for entry in entries}
+    if out.terminal and entries:
+        out.note(
+            f"Waiting for {many(len(entries), 'task')}: {_counted(entries)}. Ctrl-C ends the waiting, not the tasks."
+        )
     _warn(session, found, entries)
 
     def tell(task: str, state: str) -> None:
@@ -118,6 +123,12 @@ def _chosen(session: Session, queue: Queue, selection: Selection) -> list[Entry]
     for entry in others.values():
         session.out.note(f"{entry.place.path} is not waited for: {entry.trouble}")
     return [e for e in found if e.id not in others]
+
+
+def _counted(entries: list[Entry]) -> str:
+    """3 queued, 2 active"""
+    counts = Counter(entry.state for entry in entries)
+    return ", ".join(f"{counts[state]:,} {state}" for state in STATES if counts[state])
 
 
 def _warn(session: Session, queue: Queue, entries: list[Entry]) -> None:

@@ -89,9 +89,8 @@ class DirectoryQueue:
         try:
             for directory in (*map(self.directory, (*STATES, lifecycle.CANCELLED)), self.workers, self.path / ASIDE):
                 directory.mkdir(parents=True, exist_ok=True)
-            sentinel = self.path / SENTINEL
-            if not sentinel.exists():
-                sentinel.write_text("1\n")
+            if not self.is_there():  # also when a full disk once took the name and not the content
+                files.replace(self.path / SENTINEL, b"1\n")
             self.refuse_if_open_to_all()
         except OSError as error:
             denied = isinstance(error, PermissionError)
@@ -134,6 +133,10 @@ class DirectoryQueue:
             return (self.path / SENTINEL).read_bytes() != b""
         except OSError:
             return False
+
+    def is_untouched(self) -> bool:
+        """All directories are there, and no Paddock has worked here yet: it is roach's."""
+        return not os.path.lexists(self.path / SENTINEL) and all(self.directory(state).is_dir() for state in STATES)
 
     def file(self, place: Place) -> Path:
         return self.base / place.state / place.name

@@ -37,6 +37,7 @@ from paddock.errors import Damaged
 MAGIC = "paddock-task"
 VERSION = 1
 AFTER = ("success", "failure", "any")
+_TITLE = 60  # letters of a name in a log
 
 
 class Dependency(msgspec.Struct, frozen=True):
@@ -76,6 +77,12 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     submitted: float = 0.0
     user: str = ""
     parent: str = ""
+
+    @property
+    def label(self) -> str:
+        """For a log: the id, and what a person knows it by."""
+        title = " ".join((self.name or self.command.strip().partition("\n")[0]).split())
+        return f"{self.id}  {title if len(title) <= _TITLE else title[: _TITLE - 3] + '...'}"
 
     @property
     def is_gang(self) -> bool:

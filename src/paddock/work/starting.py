@@ -146,7 +146,7 @@ class Starting:
     def look_at_gangs(self, now: float, stopping: bool) -> None:
         for desk, led, end in self.gangs.look(now, stopping):
             del self.running[led.running.key]  # not `ended`: its slots are those of its ranks
-            self.say(f"{end.result} ({end.text}): {led.running.task.id}")
+            self.say(f"{end.result} ({end.text}): {led.running.task.label}")
             self.settling.add(desk.queue, led.running, end)
 
     def _overtake(self, desk: Desk, now: float) -> None:
@@ -196,7 +196,7 @@ class Starting:
         assert mine.token is not None
         number = len(file.attempts) + 1
         note = Attempt(number=number, worker=self.worker, outcome="failed", exit=f"not run: {why}")
-        self.say(f"failed (not run: {why}): {mine.id}")
+        self.say(f"failed (not run: {why}): {file.task.label}")
         self.settling.settle(Ending(desk.queue, file, note, mine.token, mine.id, mine))
 
     def _refused(self, what: str, error: OSError) -> None:
@@ -259,7 +259,7 @@ class Starting:
             return
         finally:
             os.close(output)
-        self.say(f"running: {mine.id}")
+        self.say(f"running: {file.task.label}")
         self.notices.started(desk.queue, file.task, running.number)
 
     def _is_held(self, desk: Desk, mine: Place, found: Candidate) -> bool:

@@ -350,7 +350,7 @@ class Worker:
             self._settle(desk, running, End("requeued", "its guard died"))
 
     def _settle(self, desk: Desk, running: Running, end: End) -> None:
-        self.say(f"{end.result} ({end.text}): {running.task.id}")
+        self.say(f"{end.result} ({end.text}): {running.task.label}")
         self.settling.add(desk.queue, running, end)
 
     # What the directories say
@@ -371,11 +371,11 @@ class Worker:
         if order is Order.STOP:
             self.guard.stop(running.key)
             running.stopped = True
-            self.say(f"paused: {running.task.id}")
+            self.say(f"paused: {running.task.label}")
         elif order is Order.CONTINUE:
             self.guard.resume(running.key)
             running.stopped = False
-            self.say(f"goes on: {running.task.id}")
+            self.say(f"goes on: {running.task.label}")
         elif order in (Order.KILL, Order.DROP):
             running.order = "killed" if order is Order.KILL else "cancelled"
             self.guard.kill(running.key, 0.0)

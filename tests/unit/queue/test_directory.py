@@ -78,6 +78,14 @@ def test_a_queue_that_went_away_is_not_an_empty_queue(queue: DirectoryQueue) -> 
     assert not queue.list().sure
 
 
+def test_a_mark_that_a_full_disk_left_empty_is_mended(queue: DirectoryQueue) -> None:
+    """Otherwise no removal is ever believed again, and no worker that is to leave ever leaves."""
+    (queue.path / ".paddock-queue").write_bytes(b"")
+    assert not queue.list().sure
+    queue.prepare()
+    assert queue.list().sure
+
+
 def test_a_queue_that_everybody_may_write_is_refused(queue: DirectoryQueue) -> None:
     os.chmod(queue.directory(QUEUED), 0o777)
     with pytest.raises(Refused, match="chmod o-w"):

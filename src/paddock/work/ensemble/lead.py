@@ -73,7 +73,7 @@ def lead(work: Workplace, desk: Desk, found: Candidate) -> tuple[bool, Led | Non
             os.close(output)
             go = _go(queue, at, token, running.number, seats)
             at.say_go(token, go)
-            work.say(f"leads {needed} ranks of {found.place.id}")
+            work.say(f"leads {needed} ranks of {found.file.task.label}")
             return True, Led(running, token, go, at, watch)
     except (PaddockError, OSError) as error:
         work.say(f"{found.place.id} cannot be begun now ({error})")
