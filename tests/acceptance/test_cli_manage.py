@@ -365,14 +365,6 @@ def test_what_a_worker_of_roach_may_run_is_left_alone_and_how_to_free_it_is_said
     assert (base / "done/t1").exists()
 
 
-def test_a_worker_logs_its_tasks_by_the_names_that_people_gave_them(program: Any) -> None:
-    task = submit(program, "true\n", "--name", "try lr=0.1")
-    other = submit(program, "echo one\necho two")
-    said = program("worker", "--no-persist").err
-    for line in (f"running: {task}  try lr=0.1\n", f"(exit code 0): {task}  try", f"running: {other}  echo one\n"):
-        assert line in said
-
-
 def test_on_a_terminal_wait_says_what_it_waits_for(program: Any) -> None:
     submit(program, "true")
     submit(program, "true")

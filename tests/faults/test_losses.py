@@ -56,9 +56,18 @@ def test_a_lost_workers_task_runs_again_on_the_same_host(tmp_path: Path) -> None
         farm.close()
 
 
-def test_a_task_that_takes_its_workers_with_it_fails_after_five_losses(farm: Farm) -> None:
-    """It kills its worker and its guard: the parent of its parent, and its parent."""
-    poison = farm.put('read -r _ _ _ worker _ </proc/$PPID/stat; kill -9 "$worker" $PPID; sleep 1000')
+@pytest.mark.parametrize(
+    "kill",
+    [
+        pytest.param(
+            'read -r _ _ _ worker _ </proc/$PPID/stat; kill -9 "$worker" $PPID', id="its worker and its guard"
+        ),
+        pytest.param("kill -9 $PPID", id="its guard"),
+    ],
+)
+def test_a_task_that_takes_its_workers_with_it_fails_after_five_losses(farm: Farm, kill: str) -> None:
+    """The guard is the parent of a task, the worker that of the guard, which ends when its guard has died."""
+    poison = farm.put(f"{kill}; sleep 1000")
     good = farm.put("true")
     for _ in range(5):
         worker = farm.start()

@@ -110,6 +110,8 @@ def _by_exit(exit_: dict[str, Any]) -> Verdict:
     t = _time(exit_) or None
     if exit_.get("why") in ("cancelled", "timed out"):  # by its worker, on somebody's order
         return Verdict(KILLED, str(exit_["why"]), t)
+    if exit_.get("why") == "lost":  # nobody was left to see its end
+        return Verdict(LOST, "lost with its worker", t)
     if exit_.get("oom"):
         return Verdict(KILLED, "out of memory", t)
     if exit_.get("signal"):

@@ -7,6 +7,7 @@ and without anything cut off. JSON goes to stdout alone, as one document; NaN is
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import shutil
@@ -77,13 +78,23 @@ class Output:
     def note(self, *texts: str) -> None:
         """Something beside the result, one a line: to stderr, so that a pipe carries the result alone."""
         if self.human:
-            sys.stderr.write("".join(f"{clean(text)}\n" for text in texts))
+            self._beside("".join(f"{clean(text)}\n" for text in texts))
 
     def trouble(self, text: str) -> None:
         """Something went wrong beside the result: to stderr, also for who wants it quiet. Programs find it in the
         result."""
         if self.mode != JSON:
-            sys.stderr.write(f"{clean(text)}\n")
+            self._beside(f"{clean(text)}\n")
+
+    @staticmethod
+    def _beside(text: str) -> None:
+        """Who reads it may be gone (`| tee` after Ctrl-C, a closed terminal): no reason to leave work undone."""
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:
+            with contextlib.suppress(OSError):  # or Python complains of the same while it exits
+                os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), sys.stderr.fileno())
 
     def fields(self, pairs: Iterable[tuple[str, Cell]], indent: int = 2) -> None:
         """Names and values, one a line, the values aligned."""

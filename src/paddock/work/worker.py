@@ -347,7 +347,7 @@ class Worker:
             if key in self.gangs.led:
                 continue  # until the last of its ranks is gone
             self.starting.ended(key)
-            self._settle(desk, running, End("requeued", "its guard died"))
+            self._settle(desk, running, End("lost", "its guard died"))  # the task may be why: this worker is lost
 
     def _settle(self, desk: Desk, running: Running, end: End) -> None:
         self.say(f"{end.result} ({end.text}): {running.task.label}")

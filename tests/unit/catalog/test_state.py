@@ -40,6 +40,7 @@ CASES: list[tuple[str, list[Process], str, str]] = [
     ("finished", [main(end=OK)], "finished", ""),
     ("the first of several programs finished", [main(end=OK), supervisor(alive=True)], "running", ""),
     ("its supervisor died with it", [supervisor()], "lost", "its supervisor died"),
+    ("its worker lost its guard", [supervisor(why="lost")], "lost", "lost with its worker"),
     ("lost in its second attempt", [supervisor(code=1), supervisor(attempt=2)], "lost", "its supervisor died"),
     ("sys.exit(3)", [main(end=EXIT3)], "failed", "exit code 3"),
     ("finish(exit_code=2)", [main(end={**OK, "code": 2})], "failed", "exit code 2"),

@@ -259,7 +259,7 @@ class Ranks:
         for held in list(self.held.values()):
             if held.key and held.result is None and held.rank is not None:
                 process.kill_marked(held.key)
-                self._over(held, Result(held.rank, self._work.worker, how="requeued", exit="its guard died"))
+                self._over(held, Result(held.rank, self._work.worker, how="lost", exit="its guard died"))
 
     def _over(self, held: Held, result: Result) -> None:
         """Nothing of the rank is left. The others hear of it from a file."""

@@ -1,0 +1,34 @@
+"""What a worker says while it works, and to whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.waiting import until
+
+
+def submit(program: Any, command: str, *options: str) -> str:
+    found = program("submit", "--no-snapshot", "-q", *options, "--", command)
+    assert found.code == 0, found.err
+    return found.out.strip()
+
+
+def test_a_worker_logs_its_tasks_by_the_names_that_people_gave_them(program: Any) -> None:
+    task = submit(program, "true\n", "--name", "try lr=0.1")
+    other = submit(program, "echo one\necho two")
+    said = program("worker", "--no-persist").err
+    for line in (f"running: {task}  try lr=0.1\n", f"(exit code 0): {task}  try", f"running: {other}  echo one\n"):
+        assert line in said
+
+
+def test_a_worker_whose_reader_is_gone_works_on_and_gives_its_task_back(program: Any) -> None:
+    """Ctrl-C ends `paddock worker 2>&1 | tee log` from its end."""
+    task = submit(program, "sleep 1000")
+    process = program.start("worker", "--grace", "2s")
+    assert process.stderr is not None
+    process.stderr.close()
+    until((program.home / "runs" / task / "output/1.log").exists)
+    process.terminate()
+    assert process.wait(60) == 0
+    process.communicate()
+    assert "requeued" in (program.home / "queues/default/queued" / task).read_text()
