@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paddock import files
-from paddock.record.process import boot_id, exists, start_ticks
+from paddock.record.process import Place, Process, boot_id, machine_id, pid_space, place, start_ticks
 
 _HEAD_BYTES = 4096
 
@@ -47,8 +47,11 @@ class Identity(NamedTuple):
 
     def is_here(self) -> bool:
         """On this machine, in this boot and among these pids: its process can be looked for and signalled."""
-        here = (socket.gethostname(), machine_id(), boot_id(), pid_space())
-        return bool(self.boot) and (self.host, self.machine, self.boot, self.space) == here
+        return self.process.is_here()
+
+    @property
+    def process(self) -> Process:
+        return Process(Place(self.host, self.machine, self.boot, self.space), self.pid, self.start)
 
 
 class Lease:
@@ -183,7 +186,7 @@ class Watch:
         self._directory, self._reclaim = directory, reclaim
         self._changed: dict[str, tuple[int, float]] = {}  # worker -> beat, and when we saw it become that
         self._beating: set[str] = set()  # whose beat we have seen change
-        self._host, self._machine, self._boot, self._space = socket.gethostname(), machine_id(), boot_id(), pid_space()
+        self._here = place()
 
     def is_dead(self, worker: str) -> bool:
         now = _clock()  # before the reading: whoever is stopped between the two must not see an old beat as a late one
@@ -205,34 +208,15 @@ class Watch:
 
     def is_gone(self, found: Identity) -> bool:
         """Whether a worker of this machine has ended, and its guard too: until then its tasks are being ended."""
-        if (found.host, found.machine) != (self._host, self._machine) or not self._boot or not found.boot:
-            return False
-        if found.boot != self._boot:
-            return True
-        if found.space != self._space or exists(found.pid, found.start):
-            return False
+        process = found.process
         pid, _, start = found.guard.partition(" ")
-        return not (pid.isdigit() and exists(int(pid), start))
+        guard = process._replace(pid=int(pid), start=start) if pid.isdigit() else process
+        return process.is_gone(self._here) and guard.is_gone(self._here)
 
     def silence(self, worker: str) -> float:
         """For how long we have seen no sign of it."""
         known = self._changed.get(worker)
         return _clock() - known[1] if known else 0.0
-
-
-def machine_id() -> str:
-    """The same for ever; "" where the system does not say."""
-    try:
-        return Path("/etc/machine-id").read_text().strip()
-    except OSError:
-        return ""
-
-
-def pid_space() -> str:
-    try:
-        return os.readlink("/proc/self/ns/pid")
-    except OSError:
-        return ""
 
 
 def _clock() -> float:

@@ -46,6 +46,18 @@ def test_brackets_in_a_programs_name_do_no_harm(tmp_path: Path) -> None:
         child.communicate()
 
 
+def test_of_one_on_another_machine_or_in_another_container_it_is_not_known_whether_it_has_ended() -> None:
+    here = process.me()
+    dead = here._replace(pid=4194305)
+    assert process.parse(str(dead)) == dead
+    assert (here.is_here(), here.is_gone(), dead.is_gone()) == (True, False, True)
+    assert dead._replace(place=here.place._replace(boot="another")).is_gone()
+    for elsewhere in ({"host": "another"}, {"machine": "another"}, {"space": "pid:[1]"}):
+        there = dead._replace(place=here.place._replace(**elsewhere))
+        assert (there.is_here(), there.is_gone()) == (False, False)
+    assert process.parse(f"{process.boot_id()} 1 2") is None
+
+
 def test_the_kernels_count_of_memory_kills_is_a_number() -> None:
     assert process.oom_kills() >= -1
 

@@ -17,7 +17,7 @@ from paddock.evaluate.content.fingerprint import fingerprint
 from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.origin.look import Look, look
 from paddock.evaluate.origin.place import is_url
-from paddock.record.process import exists, start_ticks
+from paddock.record.process import me, parse
 
 
 class Content(NamedTuple):
@@ -100,7 +100,7 @@ def local(finding: Finding, path: str) -> Iterator[str]:
     ) / "checkpoints"
     place.mkdir(parents=True, exist_ok=True)
     _sweep(place)
-    own = place / f"{finding.key}.{os.getpid()}.{start_ticks(os.getpid())}"
+    own = place / f"{finding.key}.{me()}"
     try:
         target = own / os.path.basename(path)
         if here is not None:
@@ -114,8 +114,8 @@ def _sweep(place: Path) -> None:
     """Copies of evaluations that were killed."""
     for name in os.listdir(place):
         _, _, owner = name.partition(".")
-        pid, _, start = owner.partition(".")
-        if pid.isdigit() and not exists(int(pid), start):
+        process = parse(owner)
+        if process is not None and process.is_gone():  # the cache may be shared with other machines
             shutil.rmtree(place / name, ignore_errors=True)
 
 

@@ -29,7 +29,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     run: str = ""  # the training run
     pin: str = ""  # a link to its content
     download: bool = True  # from an object store, so that the evaluator has a file
-    by: str = ""  # who found it: boot, pid and start time
+    by: str = ""  # who found it: a process
     queue: str = ""  # where its task is
     found: float = 0.0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from paddock.evaluate.origin.place import open_origin, real, training_of
 from paddock.evaluate.origin.scan import compile_pattern
 from paddock.evaluate.training.metadata import step_for
 from paddock.evaluate.training.steps import compile_rule
-from paddock.record.process import boot_id, exists, start_ticks
+from paddock.record.process import me, parse
 
 _PREFIX, _BETWEEN = "iterator", "~"  # of the names of pins: whose they are can be read off them
 
@@ -53,8 +52,7 @@ class Seeking:
         self.resting = 0  # that are complete, and have not rested for long enough
         self._quiet = quiet
         self._rule = compile_rule(step_rule) if step_rule else None
-        me = (socket.gethostname(), boot_id(), str(os.getpid()), start_ticks(os.getpid()), secrets.token_hex(4))
-        self._key = _BETWEEN.join((_PREFIX, *me))
+        self._key = _BETWEEN.join((_PREFIX, str(me()), secrets.token_hex(4)))
         self._swept = False
         self._completeness = Completeness()
         self._settling = Settling()
@@ -145,8 +143,7 @@ def _sweep(directories: Iterable[str]) -> None:
     """Remove what such a process of this machine that was killed has kept."""
     for directory in directories:
         for name, path in pins(directory).items():
-            words = name.split(_BETWEEN)
-            if len(words) == 7 and words[:2] == [_PREFIX, socket.gethostname()]:
-                boot, pid, start = words[2:5]
-                if boot != boot_id() or (pid.isdigit() and not exists(int(pid), start)):
-                    unpin(path)
+            prefix, *words = name.split(_BETWEEN)
+            owner = parse(_BETWEEN.join(words[:-2])) if prefix == _PREFIX else None  # then a token and a number
+            if owner is not None and owner.is_gone():
+                unpin(path)

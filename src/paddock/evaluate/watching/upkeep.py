@@ -15,7 +15,7 @@ from paddock.evaluate.origin.pin import is_aside, pins, unpin
 from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, PAUSED, QUEUED
 from paddock.queue.protocol import Queue
 from paddock.record.layout import Home
-from paddock.record.process import boot_id, exists, start_ticks
+from paddock.record.process import parse
 
 REPAIR_SECONDS = 10.0  # another watcher may be between two steps; after so long it is not
 SUSPECT_SECONDS = 1.0
@@ -23,18 +23,13 @@ SUSPECT_SECONDS = 1.0
 _WAITING = (QUEUED, CHECKING, PAUSED, ACTIVE, CANCELLED, QUEUED)
 
 
-def me() -> str:
-    """This process, so that others on this machine can see whether it lives."""
-    return f"{boot_id()} {os.getpid()} {start_ticks(os.getpid())}"
-
-
 def is_gone(who: str, late: bool) -> bool:
-    """Whether somebody else may do what this one began: of another machine nothing is known, but that it is late."""
-    boot, _, rest = who.partition(" ")
-    pid, _, start = rest.partition(" ")
-    if boot and boot == boot_id() and pid.isdigit():
-        return not exists(int(pid), start)
-    return late
+    """Whether somebody else may do what this one began: of another machine, and of another container on this one,
+    nothing is known, but that it is late."""
+    process = parse(who)
+    if process is None:
+        return late
+    return process.is_gone() or (late and not process.is_here())
 
 
 class Upkeep:

@@ -28,10 +28,11 @@ from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.overlap import Overlap
 from paddock.evaluate.watching.steward import Steward
 from paddock.evaluate.watching.trouble import TROUBLE, Trouble, refusal
-from paddock.evaluate.watching.upkeep import REPAIR_SECONDS, Upkeep, me
+from paddock.evaluate.watching.upkeep import REPAIR_SECONDS, Upkeep
 from paddock.queue.finding import remember
 from paddock.queue.protocol import Queue
 from paddock.record.layout import Home
+from paddock.record.process import me
 
 Places = Collection[str] | None  # None: all
 AGAIN_SECONDS = 1.0  # between two looks at one that is not complete, for as long as it is fresh
@@ -66,7 +67,7 @@ class Watching:
         self.completeness = Completeness(self.options.complete)
         self.placing = Placing(self.ledger, self.trainings.step_at)
         self._trouble = Trouble(self.say)
-        self._by = me()
+        self._by = str(me())
         self._keys, bare = self.ledger.known()
         self._upkeep = Upkeep(self.ledger, self.queue, self.home, self.repair_seconds, bare, self.clock)
         self._new = calling.begin(self.ledger, self.options.evaluators)

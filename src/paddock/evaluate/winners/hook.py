@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from paddock import files, wire
 from paddock.evaluate.evaluators.template import fill
-from paddock.record.process import boot_id, exists, start_ticks
+from paddock.record.process import Place, Process, place, start_ticks
 
 _WHEN_TOLD = 'read go && [ "$go" = go ] || exit 0; '
 _SHELL = _WHEN_TOLD + '/bin/sh -c "$1" >>"$2.log" 2>&1; echo $? >"$2.aside" && mv "$2.aside" "$2.ended"'
@@ -43,7 +42,7 @@ class Hook:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        about = {"pid": process.pid, "start": start_ticks(process.pid), "boot": boot_id(), "host": socket.gethostname()}
+        about = {"pid": process.pid, "start": start_ticks(process.pid), **place()._asdict()}
         mine = files.write_once(self._directory / f"{key}.begun", wire.dumps(about))
         assert process.stdin is not None
         with contextlib.suppress(OSError):
@@ -85,10 +84,9 @@ class Hook:
             about = wire.loads(text.encode())
         except wire.DecodeError:
             return True
-        if about.get("host") != socket.gethostname():
-            return True  # it may still run there
-        if about.get("boot") == boot_id() and exists(int(about["pid"]), str(about["start"])):
-            return True
+        words = (str(about.get(field, "")) for field in Place._fields)
+        if not Process(Place(*words), int(about["pid"]), str(about["start"])).is_gone():
+            return True  # of one on another machine, or in another container, that is not known
         if not (self._directory / f"{key}.ended").exists():  # killed with its watcher: as if it had not begun
             (self._directory / f"{key}.begun").unlink(missing_ok=True)
             return False

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from paddock import files, wire
 from paddock.queue.crew import SILENT_SECONDS
-from paddock.queue.lease import machine_id, server_time
+from paddock.queue.lease import server_time
 from paddock.record.layout import Home
-from paddock.record.process import boot_id
+from paddock.record.process import boot_id, machine_id
 
 _FORGOTTEN = 24 * 3600.0  # seconds after which a dead worker's file is removed
 _ENDING = ".json"

@@ -11,10 +11,10 @@ import pytest
 
 from paddock.evaluate.ledger.entry import SKIPPED
 from paddock.evaluate.origin.pin import pins
-from paddock.evaluate.watching.upkeep import me
 from paddock.evaluate.watching.watch import Watching
 from paddock.queue.directory import DirectoryQueue
 from paddock.record.layout import Home
+from paddock.record.process import me
 from tests.unit.evaluate.watching.test_watch import rounds, save, tasks, watcher
 from tests.waiting import until
 
@@ -77,7 +77,7 @@ def test_one_that_was_claimed_by_the_dead_is_evaluated_by_the_other(
     save(out / "run" / "step=1.pt")
     child = os.fork()
     if child == 0:  # it dies between its claim and its entry
-        inner._entering.by = me()
+        inner._entering.by = str(me())
         inner.ledger.put_all = lambda findings: os._exit(0)  # type: ignore[method-assign]
         rounds(inner, 3)
         os._exit(1)

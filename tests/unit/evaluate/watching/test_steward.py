@@ -31,7 +31,7 @@ from paddock.queue.lifecycle import QUEUED, STATES, Place, Token, ended, order
 from paddock.queue.order import withdrawal
 from paddock.record import stop
 from paddock.record.layout import Home
-from paddock.record.process import boot_id
+from paddock.record.process import me
 from tests.waiting import until
 
 ACC = Rules(metric="acc", goal="max")
@@ -174,7 +174,7 @@ def test_one_whose_watcher_died_before_it_could_submit_it_has_its_place_in_the_o
         stage.save(step)
     rounds(watching)
     (place,) = [place for place in stage.places() if stage.finding(place).step == 2]
-    dead = msgspec.structs.replace(stage.finding(place), by=f"{boot_id()} 4194305 1")
+    dead = msgspec.structs.replace(stage.finding(place), by=str(me()._replace(pid=4194305)))
     (stage.ledger.directory / f"{dead.key}.json").write_bytes(wire.encode(dead))
     stage.queue.file(place).unlink()
     (stage.ledger.directory / f"{dead.key}.submitted").unlink()
