@@ -110,6 +110,18 @@ def test_a_command_evaluates_and_its_results_are_read(program: Any, place: Path)
     assert [stat["last"] for stat in run["metrics"].values()] == [0.5]
 
 
+def test_a_command_that_has_a_place_for_results_and_leaves_none_is_done_without_scores_which_is_said(
+    program: Any, place: Path
+) -> None:
+    save(place / "step=100.pt", 1)
+    evaluate(program, place, "--command", "csv: echo acc,0.5 > {out}/a.csv; ls {path}", "--command", "quiet: ls {path}")
+    found = {one["evaluator"]: one for one in program("watch", "show", "out", "--json").json["evaluations"]}
+    assert {name: (one["state"], one["reason"]) for name, one in found.items()} == {
+        "csv": ("done", "no numbers were found in {out}"),
+        "quiet": ("done", ""),
+    }
+
+
 def test_a_command_that_fails_says_how_and_shows_what_it_printed(program: Any, place: Path) -> None:
     save(place / "step=100.pt", 1)
     evaluate(

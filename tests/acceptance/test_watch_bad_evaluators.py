@@ -180,10 +180,10 @@ def test_scalars_of_libraries_are_numbers_and_the_rest_is_kept_beside_them(evalu
     assert evaluated.runs["scalars"]["summary"]["note"] == "text"
 
 
-@pytest.mark.parametrize("name", ["text", "nothing"])
-def test_what_is_no_number_is_no_score(evaluated: Evaluated, name: str) -> None:
+@pytest.mark.parametrize(("name", "why"), [("text", "what it returned, of type str, has no numbers"), ("nothing", "")])
+def test_what_is_no_number_is_no_score_and_that_is_said(evaluated: Evaluated, name: str, why: str) -> None:
     shown = evaluated.shown[name]
-    assert (shown["state"], shown["values"], shown["step"]) == ("done", {}, 5)
+    assert (shown["state"], shown["values"], shown["step"], shown["reason"]) == ("done", {}, 5, why)
 
 
 def test_no_pin_is_left_but_of_those_that_failed(evaluated: Evaluated) -> None:

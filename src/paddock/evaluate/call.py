@@ -173,9 +173,20 @@ def _record(ledger: Ledger, finding: Finding, found: Any, run: Any, started: flo
             "key": finding.key,
         }
         training.write_points(Home(Path(os.environ["PADDOCK_RUN_HOME"])), finding.run, scores, step, note)
+    why = "" if numbers else _why_nothing(finding, found)
     ledger.put_result(
-        finding.key, Result(state=DONE, values=wire.plain(numbers).value, started=started, ended=time.time())
+        finding.key,
+        Result(state=DONE, reason=why, values=wire.plain(numbers).value, started=started, ended=time.time()),
     )
+
+
+def _why_nothing(finding: Finding, found: Any) -> str:
+    """It may have been meant so; if not, this tells why there are no scores."""
+    if "function" not in finding.call:
+        return "no numbers were found in {out}" if "{out}" in finding.call["command"] else ""
+    if found is None:
+        return ""
+    return f"what it returned, of type {type(found).__name__}, has no numbers"
 
 
 if __name__ == "__main__":

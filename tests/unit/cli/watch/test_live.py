@@ -6,11 +6,13 @@ import io
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from paddock.cli.watch.keeping.follow import Row
 from paddock.cli.watch.keeping.live import Live
+from paddock.cli.watch.keeping.view import line
 from paddock.cli.watch.shown import distinct
 from paddock.compare.text import path_end, width
 from paddock.evaluate.ledger.account import Account, Evaluation, counts
@@ -115,3 +117,11 @@ def test_directories_are_told_apart_by_what_differs() -> None:
     assert list(distinct(["s3://bucket/a/out", "s3://bucket/b/out"]).values()) == ["a", "b"]
     assert path_end("resnet50-lr0.1-seed0", 10) == "…0.1-seed0"
     assert width(path_end("日本語のディレクトリ", 9)) <= 9
+
+
+def test_a_line_names_a_few_scores_of_many() -> None:
+    one = evaluation(SEEDS[0], 1000)
+    assert one.result is not None
+    many = msgspec.structs.replace(one.result, values={f"task{number}": 0.5 for number in range(2000)})
+    assert line(one._replace(result=many), "it").startswith("done it: task0 0.5, task1 0.5, ")
+    assert ", task7 0.5, and 1,992 more (waited" in line(one._replace(result=many), "it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import zipfile
@@ -137,6 +138,13 @@ def test_any_json_with_numbers_and_the_newest_results_of_a_directory(tmp_path: P
     (tmp_path / "deep" / "results_1.json").write_text(json.dumps({"acc": 0.5, "by": {"class": 1}, "name": "a"}))
     assert read(tmp_path) == {"acc": 0.5, "by/class": 1}
     assert read(tmp_path / "nothing") == {}
+
+
+def test_nan_and_infinity_as_python_writes_them_and_a_mark_of_the_byte_order(tmp_path: Path) -> None:
+    text = json.dumps({"loss": math.nan, "perplexity": math.inf, "acc": 0.1})
+    (tmp_path / "results.json").write_bytes(b"\xef\xbb\xbf" + text.replace(", ", ",\r\n").encode())
+    found = read(tmp_path)
+    assert math.isnan(found.pop("loss")) and found == {"perplexity": math.inf, "acc": 0.1}
 
 
 def test_what_a_function_returns() -> None:

@@ -13,6 +13,8 @@ from paddock.evaluate.ledger.account import CANCELLED, Evaluation
 from paddock.evaluate.ledger.entry import DONE, FAILED, VOID
 from paddock.monitor.watches import evaluation_json
 
+_MOST = 8  # scores of one evaluation
+
 
 def choose(out: Output, *, plain: bool, title: Callable[[], str], evaluators: int) -> View:
     if out.mode == JSON:
@@ -27,11 +29,10 @@ def choose(out: Output, *, plain: bool, title: Callable[[], str], evaluators: in
 
 def line(one: Evaluation, place: str = "") -> str:
     """done out/step=7.pt accuracy: acc 0.91 (waited 0.1s, took 2.0s)"""
-    scores = ", ".join(
-        f"{name} {number(value)}"
-        for name, value in (one.result.values if one.result else {}).items()
-        if isinstance(value, (int, float))
-    )
+    values = one.result.values if one.result else {}
+    numbers = [f"{name} {number(value)}" for name, value in values.items() if isinstance(value, (int, float))]
+    more = [f"and {len(numbers) - _MOST:,} more"] if len(numbers) > _MOST else []
+    scores = ", ".join([*numbers[:_MOST], *more])
     times = [f"waited {span(one.waited)}"] if one.waited is not None else []
     times += [f"took {span(one.took)}"] if one.took is not None else []
     what = f"{one.state} {place or f'{near(one.finding.path)} {one.finding.evaluator}'}"
