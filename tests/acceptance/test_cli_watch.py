@@ -235,8 +235,8 @@ def test_one_look_says_what_it_found(program: Any, place: Path) -> None:
     assert program(*words, "-q").out == f"{place / 'step=200.pt'}\n"
 
 
-def test_a_directory_that_is_not_there_is_named(program: Any, place: Path) -> None:
-    found = program("watch", "nowhere", "--evaluator", "metrics.py:acc")
+def test_one_look_at_a_directory_that_is_not_there_is_a_mistake(program: Any, place: Path) -> None:
+    found = program("watch", "out", "nowhere", "--evaluator", "metrics.py:acc", "--once")
     assert (found.code, "no directory nowhere" in found.err) == (2, True)
 
 

@@ -145,8 +145,8 @@ def test_mistakes_are_errors_of_the_call(out: Path, home: Any, monkeypatch: pyte
     ):
         with pytest.raises(paddock.UsageError, match=says):
             paddock.watch("out", **words)  # type: ignore[arg-type]
-    with pytest.raises(paddock.UsageError, match="no directory"):
-        paddock.watch("nowhere", "metrics.py:acc")
+    with pytest.raises(paddock.UsageError, match="is a file"):
+        paddock.watch("metrics.py", "metrics.py:acc")
 
 
 def test_a_model_is_not_watched_as_wandb_would() -> None:

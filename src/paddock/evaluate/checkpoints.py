@@ -6,6 +6,7 @@ by hard links until the caller has had it.
 
 from __future__ import annotations
 
+import glob
 import os
 import threading
 import time
@@ -19,8 +20,11 @@ from paddock.evaluate.content.fingerprint import fingerprint
 from paddock.evaluate.origin.pin import unpin
 from paddock.evaluate.origin.place import is_url
 from paddock.evaluate.origin.scan import DEFAULT_PATTERN
+from paddock.evaluate.watching import awaited
+from paddock.evaluate.watching.globs import Gathering
 from paddock.evaluate.watching.seeking import Found, Seeking
 from paddock.evaluate.watching.vigil import Vigil
+from paddock.track import notice
 
 _GLANCE_SECONDS = 0.2  # between two looks for whether the caller has gone
 
@@ -52,7 +56,12 @@ class _Looking(threading.Thread):
         self._seeking, self._interval = seeking, interval
 
     def run(self) -> None:
-        vigil = Vigil([self._seeking], self._interval)
+        self._vigil = vigil = Vigil([], self._interval)
+        where = self._seeking.directory
+        if is_url(where) or os.path.isdir(where):
+            vigil.add(self._seeking)
+        else:
+            vigil.add(Gathering(glob.escape(where), (), self._appeared))
         try:
             self._seeking.look()
             self.looked.set()
@@ -61,6 +70,10 @@ class _Looking(threading.Thread):
             self.error = error
         finally:
             vigil.close()
+
+    def _appeared(self, _: list[str]) -> list[str]:
+        self._vigil.add(self._seeking)
+        return []
 
 
 @dataclass
@@ -150,14 +163,18 @@ def checkpoints(
     """Every complete checkpoint below a directory, once, in the order in which they are completed; several that are
     there at the same moment in the order of their steps.
 
-    It blocks until the next one comes; with `timeout` it ends when none has come for so long (60, "5m"), with
-    `follow=False` after those that are there now. `existing=False` passes over what is there already.
+    A directory that is not there yet is awaited. It blocks until the next one comes; with `timeout` it ends when none
+    has come for so long (60, "5m"), with `follow=False` after those that are there now. `existing=False` passes over
+    what is there already.
     """
     where = os.fspath(directory)
     if not is_url(where):
         where = os.path.abspath(os.path.expanduser(where))
         if not os.path.isdir(where):
-            raise UsageError(f"There is no directory {directory}.", hint="Make it first, or check the name.")
+            if not follow:
+                raise UsageError(f"There is no directory {directory}.", hint="Make it first, or check the name.")
+            awaited.check(where, str(directory))
+            notice.say(awaited.remark(where))
     quiet = None if quiet_time is None else parse_seconds(quiet_time)
     end = None if timeout is None else parse_seconds(timeout)
     seeking = Seeking(where, pattern, quiet, step_rule)

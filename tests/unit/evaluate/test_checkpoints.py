@@ -105,9 +105,24 @@ def test_one_that_the_trainer_calls_done_comes_at_once(tmp_path: Path) -> None:
         assert (next(found).step, path.exists()) == (12, True)
 
 
-def test_a_directory_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_a_directory_that_is_not_there_yet_is_awaited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with paddock.checkpoints(tmp_path / "run" / "out", existing=False, timeout=60) as found:
+        assert "run/out does not exist yet" in capsys.readouterr().err
+        (tmp_path / "prepared").mkdir()
+        save(tmp_path / "prepared" / "step=1.pt")
+        (tmp_path / "run").mkdir()
+        (tmp_path / "prepared").rename(tmp_path / "run" / "out")
+        assert next(found).step == 1
+        save(tmp_path / "run" / "out" / "step=2.pt")
+        assert next(found).step == 2
+
+
+def test_without_waiting_a_directory_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(paddock.UsageError, match="no directory"):
-        paddock.checkpoints(tmp_path / "nowhere")
+        paddock.checkpoints(tmp_path / "nowhere", follow=False)
+    (tmp_path / "file").touch()
+    with pytest.raises(paddock.UsageError, match="is a file"):
+        paddock.checkpoints(tmp_path / "file")
 
 
 def test_one_that_nobody_holds_any_more_looks_no_longer(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell
 from paddock.cli.queued import fitted_table
@@ -16,9 +18,11 @@ from paddock.cli.watch.shown import (
     known,
     near,
     shown_best,
+    shown_pattern,
 )
 from paddock.compare.text import path_end
 from paddock.evaluate.ledger.watcher import watchers
+from paddock.evaluate.watching.globs import path_of
 from paddock.monitor.watches import Stands, stands, watch_json
 from paddock.queue.show.roster import ALIVE
 
@@ -34,12 +38,16 @@ that is itself called ls is watched as ./ls.
 def ls(session: Session) -> None:
     out = session.out
     found = [stands(watch) for watch in known(session)]
-    patterns = {one: seen for seen in watchers(session.home) if seen.state == ALIVE for one in seen.facts.globs}
+    living = [seen for seen in watchers(session.home) if seen.state == ALIVE]
+    patterns = {one: seen for seen in living for one in seen.facts.globs if not os.path.isdir(path_of(one))}
     out.json({"watches": [watch_json(one) for one in found], "globs": sorted(patterns)})
     for one in found:
         out.bare(one.watch.id)
     for pattern, seen in patterns.items():
-        out.note(f"Directories that fit {near(pattern)} are watched as they appear, by {seen.name}.")
+        if path_of(pattern):
+            out.note(f"{shown_pattern(pattern)} is not there yet; {seen.name} watches it as soon as it appears.")
+        else:
+            out.note(f"Directories that fit {near(pattern)} are watched as they appear, by {seen.name}.")
     if not found and not patterns:
         out.note("Nothing has been watched yet. `paddock watch DIRECTORY --evaluator file.py:fn` begins.")
     if not found:

@@ -27,7 +27,7 @@ from paddock.evaluate.origin.scan import compile_pattern
 from paddock.evaluate.policy.trainer import Trainings
 from paddock.evaluate.training.parentage import Parentage
 from paddock.evaluate.training.steps import compile_rule
-from paddock.evaluate.watching import globs, nesting
+from paddock.evaluate.watching import awaited, globs, nesting
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.model import RunRow
@@ -56,6 +56,11 @@ class Plan(NamedTuple):
     def without(self, roots: Container[str], patterns: Container[str]) -> Plan:
         left = {pattern: fitting for pattern, fitting in self.globs.items() if pattern not in patterns}
         return self._replace(roots=tuple(root for root in self.roots if root not in roots), globs=left)
+
+    @property
+    def awaited(self) -> list[str]:
+        """The paths that are not there yet."""
+        return [globs.path_of(pattern) for pattern in self.globs if _is_awaited(pattern, self.globs)]
 
     def at(self, roots: Sequence[str]) -> Plan:
         """The same for directories that have come since."""
@@ -96,8 +101,11 @@ class Plan(NamedTuple):
 def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     """From the values of the options; every mistake in them is a sentence, and nothing has begun yet."""
     given = joined(given)
-    fitting, patterns = _roots([*given["directories"], *given["directory"]])
+    is_verb = not given["evaluator"] and not given["command"]  # it may be one
+    fitting, patterns = _roots([*given["directories"], *given["directory"]], is_verb)
     roots, notes = _outer(fitting)
+    bases = dict.fromkeys(globs.base_of(one) for one in patterns)
+    notes += tuple(awaited.remark(base, near) for base in bases if not os.path.isdir(base))
     chosen = _evaluators(given["evaluator"], given["command"])
     options = Options(
         pattern=compile_pattern(given["regex_filter"]),
@@ -208,8 +216,13 @@ def _last_words(text: str) -> str:
     return "The evaluator cannot be loaded:\n" + "\n".join(lines[first:]) if lines else ""
 
 
-def _roots(given: Sequence[str]) -> tuple[list[str], dict[str, tuple[str, ...]]]:
-    """The directories; and the patterns among what was given, each with those that fit it."""
+def _is_awaited(pattern: str, patterns: Mapping[str, Sequence[str]]) -> bool:
+    return bool(globs.path_of(pattern)) and not patterns[pattern]
+
+
+def _roots(given: Sequence[str], is_verb: bool) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """The directories; and the patterns among what was given, each with those that fit it. A path that is not there
+    yet is a pattern that nothing fits."""
     if not given:
         raise UsageError(
             "Which directory is to be watched?",
@@ -227,10 +240,10 @@ def _roots(given: Sequence[str]) -> tuple[list[str], dict[str, tuple[str, ...]]]
             found.append(os.path.abspath(expanded))
             continue
         pattern = globs.pattern_of(text)
-        if not globs.is_glob(expanded) or not os.path.isdir(globs.base_of(pattern)):
-            verb = get_close_matches(text, ("ls", "show", "stop", "rescan"), 1)
-            hint = f"Did you mean `paddock watch {verb[0]}`?" if verb else "Make it first, or check the name."
-            raise UsageError(f"There is no directory {text}.", hint=hint)
+        verb = get_close_matches(text, ("ls", "show", "stop", "rescan"), 1) if is_verb else []
+        if verb:
+            raise UsageError(f"There is no directory {text}.", hint=f"Did you mean `paddock watch {verb[0]}`?")
+        awaited.check(globs.base_of(pattern), text)
         patterns[pattern] = tuple(globs.expand(pattern)[0])
         found += patterns[pattern]
     # Of two names for one, the first.

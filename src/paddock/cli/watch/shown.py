@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from paddock.cli.command import Session
 from paddock.cli.output import Cell
 from paddock.compare.text import clean, number, span
+from paddock.errors import NotFound
 from paddock.evaluate.ledger.account import PENDING, RUNNING, Evaluation
 from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED
-from paddock.evaluate.ledger.watcher import Seen
+from paddock.evaluate.ledger.watcher import Seen, watchers
 from paddock.evaluate.ledger.watches import Watch, find, watches
+from paddock.evaluate.watching.globs import path_of, pattern_of
 from paddock.monitor.watches import Best
 from paddock.queue.show.roster import ALIVE
 
@@ -31,7 +33,18 @@ def known(session: Session) -> list[Watch]:
 def chosen(session: Session, words: Sequence[str]) -> list[Watch]:
     """The watches that the words name, each once."""
     there = known(session)
-    return list({watch.id: watch for watch in (find(there, word) for word in words)}.values())
+    return list({watch.id: watch for watch in (_chosen(session, there, word) for word in words)}.values())
+
+
+def _chosen(session: Session, there: list[Watch], word: str) -> Watch:
+    try:
+        return find(there, word)
+    except NotFound:
+        waiting = [seen for seen in watchers(session.home) if seen.awaits(pattern_of(word)) and seen.state == ALIVE]
+        if not waiting:
+            raise
+        hint = "Until then there is nothing to show. `paddock watch stop` ends the waiting, too."
+        raise NotFound(f"{word} is not there yet; {waiting[0].name} watches it once it is.", hint=hint) from None
 
 
 def near(path: str) -> str:
@@ -43,6 +56,10 @@ def near(path: str) -> str:
     except (OSError, ValueError):
         return path
     return relative if not relative.startswith("..") and len(relative) < len(path) else path
+
+
+def shown_pattern(pattern: str) -> str:
+    return near(path_of(pattern) or pattern)
 
 
 def shortened(text: str) -> str:

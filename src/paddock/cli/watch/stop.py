@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import click
 
@@ -11,12 +11,13 @@ from paddock.cli.command import Session, verb
 from paddock.cli.queued import confirm
 from paddock.cli.span import SPAN
 from paddock.cli.watch.keeping.ending import end_orphans, order, wait
-from paddock.cli.watch.shown import chosen, known, near
+from paddock.cli.watch.shown import chosen, known, near, shown_pattern
 from paddock.compare.text import many
 from paddock.errors import NotFound, Refused, UsageError
+from paddock.evaluate.ledger.book import watch_id
 from paddock.evaluate.ledger.watcher import Seen, ask_to_finish, watchers
 from paddock.evaluate.ledger.watches import Watch
-from paddock.evaluate.watching.globs import is_glob, pattern_of
+from paddock.evaluate.watching.globs import expand, is_glob, pattern_of
 from paddock.queue.show.roster import DEAD
 
 _HELP = """End the watching of directories, on whatever machine it happens.
@@ -41,17 +42,21 @@ watcher first sees to everything that is there. A watcher of several directories
 def stop(session: Session, words: tuple[str, ...], everything: bool, finish: bool, yes: bool, timeout: float) -> None:
     if bool(words) == everything:
         raise UsageError("Which watch is to end?", hint="Name its directory or its id, or say --all.")
-    patterns = {word: pattern_of(word) for word in words if is_glob(word) and not os.path.isdir(word)}
+    everybody = watchers(session.home)
+    patterns = {word: pattern_of(word) for word in words if not os.path.isdir(word)}
+    patterns = {
+        word: one for word, one in patterns.items() if is_glob(word) or any(seen.awaits(one) for seen in everybody)
+    }
     named = [word for word in words if word not in patterns]
     watches = known(session) if everything else chosen(session, named)
-    everybody = watchers(session.home)
-    for_patterns = [one for one in everybody if everything or set(one.facts.globs) & set(patterns.values())]
+    for_patterns = [seen for seen in everybody if everything or any(map(seen.awaits, patterns.values()))]
     found = list({seen.name: seen for seen in [*(s for w in watches for s in w.watchers), *for_patterns]}.values())
     if patterns and not for_patterns:
         raise NotFound(f"Nobody watches {next(iter(patterns))} now.", hint="`paddock watch ls` lists who watches what.")
     _check(session, watches, found, everything)
-    if not everything and not yes and not patterns:
-        _ask_about_others(session, watches, found)
+    if not everything and not yes:
+        fitting = {watch_id(path) for one in patterns.values() for path in expand(one)[0]}
+        _ask_about_others(session, fitting | {watch.id for watch in watches}, found)
     dead = [seen for seen in found if seen.state == DEAD]
     living = [seen for seen in found if seen.state != DEAD]
     for seen in living:
@@ -75,8 +80,7 @@ def _check(session: Session, watches: Sequence[Watch], found: Sequence[Seen], ev
         )
 
 
-def _ask_about_others(session: Session, watches: Sequence[Watch], found: Sequence[Seen]) -> None:
-    meant = {watch.id for watch in watches}
+def _ask_about_others(session: Session, meant: Set[str], found: Sequence[Seen]) -> None:
     others = {post.directory for seen in found for post in seen.facts.posts if post.watch not in meant}
     if others:
         shown = ", ".join(near(path) for path in sorted(others)[:5]) + (", ..." if len(others) > 5 else "")
@@ -95,7 +99,8 @@ def _tell(session: Session, found: Sequence[Seen], left: Sequence[Seen], finish:
     )
     for seen in found:
         out.bare(seen.name)
-        where = ", ".join(near(post.directory) for post in seen.facts.posts) or seen.name
+        posts = [near(post.directory) for post in seen.facts.posts]
+        where = ", ".join(posts or map(shown_pattern, seen.facts.globs))
         if seen.state == DEAD:
             out.line(f"was dead already: {where} ({seen.name})")
         elif finish:

@@ -14,7 +14,7 @@ from paddock.cli.watch.keeping import detach as background
 from paddock.cli.watch.keeping.keeping import Keeping
 from paddock.cli.watch.options import watch_options
 from paddock.cli.watch.plan import Plan, make_plan
-from paddock.cli.watch.shown import near
+from paddock.cli.watch.shown import near, shown_pattern
 from paddock.cli.watch.tables import from_tables
 from paddock.compare.source import source
 from paddock.errors import UsageError
@@ -47,18 +47,25 @@ it keeps the watches of the [[watch]] tables in paddock.toml.
 def watch(session: Session, detach: bool, once: bool, plain: bool, until_eof: bool, **given: Any) -> None:
     home = source(session.home_option).home
     plans = [make_plan(session, home, one) for one in _asked(given)]
+    if once:
+        _refuse_what_is_missing(plans)
     remarks = list(dict.fromkeys(text for plan in plans for text in plan.remarks(home)))
     for text in remarks:
         session.out.note(text)
     if once:
-        missing = next((pattern for plan in plans for pattern in plan.globs if not plan.roots), "")
-        if missing:
-            raise UsageError(f"No directory fits {missing}.", hint="Without --once they are watched as they appear.")
         Keeping(session, home, plans).look_once(remarks)
     elif detach:
         _detach(session, home, plans)
     else:
         Keeping(session, home, plans).keep(plain=plain, until_eof=until_eof, remarks=remarks)
+
+
+def _refuse_what_is_missing(plans: list[Plan]) -> None:
+    for path in (path for plan in plans for path in plan.awaited):
+        hint = "Check the name; without --once it is watched as soon as it appears."
+        raise UsageError(f"There is no directory {near(path)}.", hint=hint)
+    for pattern in (pattern for plan in plans for pattern in plan.globs if not plan.roots):
+        raise UsageError(f"No directory fits {pattern}.", hint="Without --once they are watched as they appear.")
 
 
 def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:
@@ -74,6 +81,8 @@ def _detach(session: Session, home: Home, plans: list[Plan]) -> None:
     for root, seen in already.items():
         session.out.note(f"{near(root)} is watched already, by {seen.name}{'' if seen.here else f' on {seen.host}'}.")
     kept = background.running_globs(home, plans)
+    for pattern in sorted(kept):
+        session.out.note(f"{shown_pattern(pattern)} is watched already, as soon as it is there.")
     left = [plan.without(already, kept) for plan in plans]
     left = [plan for plan in left if plan.roots or plan.globs]
     if not left:
@@ -91,11 +100,11 @@ def _detach(session: Session, home: Home, plans: list[Plan]) -> None:
     for root in roots:
         session.out.bare(root)
     shown = ", ".join(map(near, roots[:5])) + (f" and {len(roots) - 5} more" if len(roots) > 5 else "")
-    later = f"what fits {', '.join(map(near, patterns))}" if patterns else ""
+    later = ", ".join(f"{shown_pattern(one)} as soon as it is there" for one in patterns)
     session.out.line(f"Watching {', and '.join(filter(None, (shown, later)))} in the background.")
-    first = shlex.quote(near(roots[0])) if roots else ""
+    first = shlex.quote(near(roots[0]) if roots else shown_pattern(patterns[0]))
     session.out.line(f"  paddock watch show {first}" if roots else "  paddock watch ls")
-    session.out.line(f"  paddock watch stop {first}" if roots else "  paddock watch stop --all")
+    session.out.line(f"  paddock watch stop {first}")
     session.out.line(f"  tail -f {shlex.quote(str(log))}")
 
 

@@ -63,6 +63,10 @@ class Seen(NamedTuple):
     def at(self, watch: str) -> Post | None:
         return next((post for post in self.facts.posts if post.watch == watch), None)
 
+    def awaits(self, pattern: str) -> bool:
+        """Whether it watches what fits this pattern as soon as it is there."""
+        return wire.text(pattern) in self.facts.globs
+
 
 @dataclass
 class Watcher:

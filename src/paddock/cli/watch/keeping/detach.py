@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from paddock import wire
 from paddock.cli.watch.plan import Plan
 from paddock.errors import PaddockError
 from paddock.evaluate.ledger.book import Ledger, watch_id
@@ -44,7 +43,7 @@ def running_globs(home: Home, plans: Sequence[Plan]) -> set[str]:
         wanted = {one.name: dict(one.call) for one in plan.options.evaluators}
         for seen in alive:
             fits = not seen.facts.posts or any(post.evaluators == wanted for post in seen.facts.posts)
-            found |= {pattern for pattern in plan.globs if fits and wire.text(pattern) in seen.facts.globs}
+            found |= {pattern for pattern in plan.globs if fits and seen.awaits(pattern)}
     return found
 
 

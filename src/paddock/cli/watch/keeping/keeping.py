@@ -20,7 +20,7 @@ from paddock.cli.watch.keeping.ending import end_orphans
 from paddock.cli.watch.keeping.follow import Follow, View
 from paddock.cli.watch.keeping.view import Plain, choose
 from paddock.cli.watch.plan import Plan
-from paddock.cli.watch.shown import near
+from paddock.cli.watch.shown import near, shown_pattern
 from paddock.compare.text import many
 from paddock.errors import HomeError
 from paddock.evaluate.ledger.account import PENDING, RUNNING, Account, Evaluation, counts, tasks
@@ -50,6 +50,7 @@ class Keeping:
         self._signals = 0
         self._closed = False  # whoever started us has gone
         self._looked = 0.0
+        self._refused: set[str] = set()  # directories that have come and could not be watched at first
 
     def look_once(self, remarks: Sequence[str] = ()) -> None:
         before = {one.finding.key for one in self._evaluations()}
@@ -87,9 +88,8 @@ class Keeping:
         self._watcher = Watcher(self._home, self._facts(), settings.load().lease_beat_seconds)
         if until_eof:
             threading.Thread(target=self._wait_for_eof, name="stdin", daemon=True).start()
-        patterns = [(plan, pattern) for plan in self._plans for pattern in plan.globs]
-        gatherings = [Gathering(one, plan.globs[one], partial(self._appeared, plan)) for plan, one in patterns]
-        self._vigil = Vigil([*self._watches, *gatherings], min(plan.interval for plan in self._plans))
+        self._gatherings = [self._gathering(plan, pattern) for plan in self._plans for pattern in plan.globs]
+        self._vigil = Vigil([*self._watches, *self._gatherings], min(plan.interval for plan in self._plans))
         out = self._session.out
         view = choose(out, plain=plain, title=self._title, evaluators=len(self._evaluators()))
         self._follow = Follow(self._watches, view, silent=out.mode == QUIET)
@@ -103,7 +103,7 @@ class Keeping:
             begun()
             self._session.out.json_line(self._begun(remarks))
             self._vigil.keep(self._is_over)
-            for why in dict.fromkeys(one.over for one in self._watches if one.over):
+            for why in dict.fromkeys(one.over for one in self._watches or self._gatherings if one.over):
                 self._tell(f"the watch is over: {why}")
         finally:
             for one in self._watches:
@@ -111,8 +111,14 @@ class Keeping:
             self._end()
             self._watcher.close()
 
-    def _appeared(self, plan: Plan, paths: Sequence[str]) -> None:
-        """Directories that fit a pattern have come: they are watched too, from their first checkpoint on."""
+    def _gathering(self, plan: Plan, pattern: str) -> Gathering:
+        idle = plan.options.rules.stop_when.idle
+        return Gathering(pattern, plan.globs[pattern], partial(self._appeared, plan), idle)
+
+    def _appeared(self, plan: Plan, paths: Sequence[str]) -> list[str]:
+        """Directories that fit a pattern have come: they are watched too, from their first checkpoint on. Returned are
+        those that the disk refuses now."""
+        refused = []
         there = {real(one.directory): one.directory for one in self._watches}
         inner = nesting.inner(there | {real(path): path for path in paths})
         for path in paths:
@@ -122,14 +128,18 @@ class Keeping:
                 (one,) = plan.at([path]).watches(self._home, self._tell, late=True)
                 restore(one)
             except TROUBLE as error:
-                self._tell(f"{refusal(path, error)}; it is not watched")
+                if path not in self._refused:
+                    self._tell(f"{refusal(path, error)}; it is tried again")
+                self._refused.add(path)
+                refused.append(path)
                 continue
             self._watches.append(one)
             self._vigil.add(one)
             self._follow.add(one)
             self._watcher.take(_post(one))
-            self._tell(f"watching {near(path)} too")
+            self._tell(f"watching {near(path)}" + (" too" if len(self._watches) > 1 else ""))
             self._session.out.json_line({"event": "watching", "directories": [path]})
+        return refused
 
     def _remember_globs(self) -> None:
         for plan in self._plans:
@@ -137,7 +147,7 @@ class Keeping:
 
     def _title(self) -> str:
         names = ", ".join(self._evaluators())
-        patterns = [near(pattern) for plan in self._plans for pattern in plan.globs]
+        patterns = [shown_pattern(pattern) for plan in self._plans for pattern in plan.globs]
         several = f"{len(self._watches)} directories" if self._watches else f"for {', '.join(patterns)}"
         where = near(self._watches[0].directory) if len(self._watches) == 1 else several
         end = "`paddock watch stop` ends it" if self._log else "Ctrl-C ends it"
@@ -165,6 +175,8 @@ class Keeping:
     def _is_finished(self) -> bool:
         """Nothing rests before it is evaluated, nothing waits and nothing runs."""
         if not self._looked:  # what came just before nobody may have told us of yet
+            for gathering in self._gatherings:
+                gathering.look()
             for one in self._watches:
                 one.look()
         elif time.monotonic() - self._looked < _LOOK_SECONDS:
