@@ -60,6 +60,20 @@ def test_it_fits_the_terminal_and_shows_the_best_value_of_each(columns: int) -> 
     assert [line for line in lines if "failed" in line and "seed1 step 9000: ValueError" in line]
 
 
+@pytest.mark.parametrize("columns", [40, 60])
+def test_on_half_a_screen_the_numbers_are_whole_and_states_without_any_are_left_out(columns: int) -> None:
+    rows = [row(path, *(evaluation(path, step) for step in range(1000, 1012))) for path in SEEDS]
+    head, first = rendered(rows, columns)[1:3]
+    assert head.split() == ["directory", "step", "done", "best"]
+    assert first.split()[1:4] == ["1011", "12", "0.1011"]
+    failed = row("/data/other", evaluation("/data/other", 5, "failed"))
+    assert rendered([*rows, failed], columns)[1].split()[2:4] == ["done", "fail"]
+
+
+def test_on_a_very_wide_terminal_the_columns_stay_together() -> None:
+    assert max(map(width, rendered([row(path, evaluation(path, 9000)) for path in SEEDS], 300))) < 160
+
+
 def test_a_long_name_does_not_push_the_score_off_the_line() -> None:
     names = [f"/data/{letter * 60}/checkpoints" for letter in "ab"]
     lines = rendered([row(path, evaluation(path, 9000)) for path in names], 80, events=(evaluation(names[1], 9000),))

@@ -22,6 +22,8 @@ from paddock.evaluate.ledger.account import CANCELLED, Evaluation
 from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED, VOID
 
 _EVENTS = 6  # that are shown
+_ALL_COLUMNS = 72  # columns of a terminal from which there is room for the latency and for states that nothing is in
+_FAR = 160  # columns from which the table is no wider than it need be: the eye would lose the line
 _TOLD = (DONE, FAILED, MISSED, VOID, CANCELLED)
 
 
@@ -95,29 +97,31 @@ class Live:
         return max(12, self._console.width // (4 if self._console.width >= WIDE else 5))
 
     def _table(self) -> Table:
-        wide = self._console.width >= WIDE
-        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, expand=True, header_style="dim")
+        width = self._console.width
+        wide, narrow = width >= WIDE, width < _ALL_COLUMNS
+        states = [s for s in COUNTED if not narrow or s == DONE or any(row.counts.get(s) for row in self._rows)]
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, expand=width < _FAR, header_style="dim")
         table.add_column("directory", no_wrap=True)
         last = "last checkpoint" if wide else "step"
         table.add_column(last, ratio=3 if wide else None, no_wrap=True, overflow="ellipsis", min_width=6, max_width=40)
-        for state in COUNTED:
+        for state in states:
             table.add_column(state if wide else SHORT[state], justify="right", no_wrap=True)
         table.add_column("best", ratio=4, no_wrap=True, overflow="ellipsis", min_width=8)
-        table.add_column("latency", justify="right", no_wrap=True)
+        if not narrow:
+            table.add_column("latency", justify="right", no_wrap=True)
         shown = self._chosen()
         for row in shown:
             table.add_row(
                 Text(path_end(clean(self._names.get(row.directory, row.directory)), self._room)),
                 Text(brief(row.last, wide)),
-                *(_count(row.counts.get(state, 0), state) for state in COUNTED),
+                *(_count(row.counts.get(state, 0), state) for state in states),
                 Text(clean(shown_best(row.best))),
-                "" if row.waited is None else span(row.waited),
+                *([] if narrow else ["" if row.waited is None else span(row.waited)]),
             )
         if len(shown) < len(self._rows):
             others = [row for row in self._rows if row not in shown]
-            totals = [sum(row.counts.get(state, 0) for row in others) for state in COUNTED]
-            counted = (_count(total, state) for total, state in zip(totals, COUNTED, strict=True))
-            table.add_row(Text(f"and {len(others)} more", "dim"), "", *counted, "", "")
+            counted = (_count(sum(row.counts.get(state, 0) for row in others), state) for state in states)
+            table.add_row(Text(f"and {len(others)} more", "dim"), "", *counted)
         return table
 
     def _chosen(self) -> list[Row]:
