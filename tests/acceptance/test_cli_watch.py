@@ -229,10 +229,15 @@ def test_what_has_failed_is_not_kept_when_the_watch_has_looked(program: Any, pla
 def test_one_look_says_what_it_found(program: Any, place: Path) -> None:
     words = ("watch", "out", "--once", "--quiet-time", "0s", "--eval-existing", "--evaluator", "metrics.py:acc")
     save(place / "step=100.pt", 1)
+    first = program("watch", "out", "--once", "--quiet-time", "0s", "--evaluator", "metrics.py:acc")
+    assert "passing over 1 checkpoint from before the first watch (see --eval-existing)" in first.err
     assert [one["checkpoint"] for one in program(*words, "--json").json["found"]] == [str(place / "step=100.pt")]
     assert program(*words, "--json").json == {"found": [], "remarks": []}
     save(place / "step=200.pt", 2)
     assert program(*words, "-q").out == f"{place / 'step=200.pt'}\n"
+    save(place / "step=300.pt", 3)
+    again = program(*words)
+    assert "No worker evaluates them" in again.err and "passing over" not in again.err
 
 
 def test_one_look_at_a_directory_that_is_not_there_is_a_mistake(program: Any, place: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,7 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.watch.plan import make_plan
-from paddock.cli.watch.shown import chosen, near
+from paddock.cli.watch.shown import chosen, near, tell_if_nobody_evaluates
 from paddock.compare.text import many
 from paddock.errors import HomeError, NotFound, UsageError
 from paddock.evaluate.ledger.book import watch_id
@@ -24,7 +23,6 @@ from paddock.evaluate.policy.rules import PLAIN
 from paddock.evaluate.watching.again import again, restore
 from paddock.evaluate.watching.watch import Watching
 from paddock.monitor.watches import stands
-from paddock.queue.show.roster import ALIVE, workers
 from paddock.record.layout import Home
 
 _HELP = """Look at a watched directory again, with the options of its last watch, and submit what is new.
@@ -127,6 +125,5 @@ def _tell(session: Session, found: Watch, watching: Watching, new: list[str], an
         out.line(f"submitted: {many(restored, 'evaluation')} that had been taken back")
     if not new and not anew and not restored:
         out.line("Nothing new.")
-    elif not any(seen.state == ALIVE for seen in workers(watching.queue)):
-        queue = shlex.quote(watching.queue.address)
-        out.note(f"No worker evaluates them: `paddock worker {queue}`, or `paddock watch` again.")
+    else:
+        tell_if_nobody_evaluates(out, watching.queue)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 
 from paddock.cli.command import Session
-from paddock.cli.output import Cell
+from paddock.cli.output import Cell, Output
 from paddock.compare.text import clean, number, span
 from paddock.errors import NotFound
 from paddock.evaluate.ledger.account import PENDING, RUNNING, Evaluation
@@ -16,7 +17,8 @@ from paddock.evaluate.ledger.watcher import Seen, watchers
 from paddock.evaluate.ledger.watches import Watch, find, watches
 from paddock.evaluate.watching.globs import path_of, pattern_of
 from paddock.monitor.watches import Best
-from paddock.queue.show.roster import ALIVE
+from paddock.queue.protocol import Queue
+from paddock.queue.show.roster import ALIVE, workers
 
 STYLES = {"done": "green", "failed": "red", "missed": "yellow", "running": "cyan", "void": "yellow", "skipped": "dim"}
 COUNTED = (PENDING, RUNNING, DONE, FAILED, MISSED)  # the states that are counted in tables
@@ -69,6 +71,12 @@ def shortened(text: str) -> str:
     except OSError:
         return text
     return text.replace(f" {here}", " ") if here != os.sep else text
+
+
+def tell_if_nobody_evaluates(out: Output, queue: Queue) -> None:
+    """What was submitted waits there."""
+    if not any(seen.state == ALIVE for seen in workers(queue)):
+        out.note(f"No worker evaluates them: `paddock worker {shlex.quote(queue.address)}`, or `paddock watch` again.")
 
 
 def distinct(directories: Sequence[str]) -> dict[str, str]:

@@ -57,6 +57,7 @@ class Watching:
     _settled: Settled = field(default_factory=Settled)
     _gone: dict[str, int] = field(default_factory=dict)  # candidates that a listing did not show, and how often
     _touched: set[str] = field(default_factory=set)  # that a scan has shown, and nobody has looked at yet
+    passed_over: int = 0  # checkpoints that were there before the first watch
     _is_sure: bool = True  # everything could be listed the last time
 
     def __post_init__(self) -> None:
@@ -221,6 +222,7 @@ class Watching:
                     unknown.setdefault(finding.key, finding)
             if unknown:
                 self.ledger.pass_over(evaluator.name, list(unknown.values()))
+                self.passed_over = max(self.passed_over, len(unknown))
         self._keys |= self.ledger.passed.read().keys()
         for here, _ in whole if len(passing) == len(self.options.evaluators) else ():
             if keys[here.path] <= self._keys:

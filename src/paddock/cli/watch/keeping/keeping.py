@@ -20,7 +20,7 @@ from paddock.cli.watch.keeping.ending import end_orphans
 from paddock.cli.watch.keeping.follow import Follow, View
 from paddock.cli.watch.keeping.view import Plain, choose
 from paddock.cli.watch.plan import Plan
-from paddock.cli.watch.shown import near, shown_pattern
+from paddock.cli.watch.shown import near, shown_pattern, tell_if_nobody_evaluates
 from paddock.compare.text import many
 from paddock.errors import HomeError
 from paddock.evaluate.ledger.account import PENDING, RUNNING, Account, Evaluation, counts, tasks
@@ -63,11 +63,15 @@ class Keeping:
             watching.attend()
             watching.close()
         self._remember_globs()
+        self._tell_of_passed_over()
         self._tidy()
         new = [one for one in self._evaluations() if one.finding.key not in before]
         self._session.out.json({"found": [evaluation_json(one) for one in new], "remarks": list(remarks)})
         for one in new:
             self._session.out.bare(one.finding.path)
+        queues = {plan.queue.address: plan.queue for plan in self._plans}
+        for queue in queues.values() if any(one.state == PENDING for one in new) else ():
+            tell_if_nobody_evaluates(self._session.out, queue)
         if refused:
             raise HomeError("\n".join(error.message for error in refused), hint=refused[0].hint)
 
@@ -99,6 +103,7 @@ class Keeping:
             for one in self._watches:
                 one.look()
             self._remember_globs()
+            self._tell_of_passed_over()
             self._follow.start()
             begun()
             self._session.out.json_line(self._begun(remarks))
@@ -144,6 +149,11 @@ class Keeping:
     def _remember_globs(self) -> None:
         for plan in self._plans:
             plan.remember_globs(self._home)
+
+    def _tell_of_passed_over(self) -> None:
+        number = sum(one.passed_over for one in self._watches)
+        if number:
+            self._tell(f"passing over {many(number, 'checkpoint')} from before the first watch (see --eval-existing)")
 
     def _title(self) -> str:
         names = ", ".join(self._evaluators())
