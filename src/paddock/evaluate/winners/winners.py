@@ -17,7 +17,7 @@ from paddock.evaluate.policy.standing import Group
 from paddock.evaluate.policy.tally import Known, Tally
 from paddock.evaluate.policy.trainer import Trainings
 from paddock.evaluate.winners import crown, deletion, link
-from paddock.evaluate.winners.best import Score, best, bind
+from paddock.evaluate.winners.best import PREFIX, Score, best, bind
 from paddock.evaluate.winners.halt import Halt
 from paddock.evaluate.winners.hook import Hook
 from paddock.evaluate.winners.keeping import superfluous
@@ -25,6 +25,7 @@ from paddock.evaluate.winners.stall import stalled
 from paddock.record.annotation import annotate
 from paddock.record.layout import Home
 
+_NAMES = 5  # of metrics, at most
 _HOOK_SECONDS = 10.0  # to wait for a command at the end of the watch
 
 
@@ -47,6 +48,7 @@ class Winners:
         self._hook = Hook(rules.on_best, self._directory, say) if rules.on_best else None
         self._halt = Halt(home, ledger, rules, trainings, say) if rules.patience else None
         self._said: set[str] = set()
+        self._missed = False  # it was said that the metric is not among the scores
         self._gone: set[str] = set()  # keys of checkpoints that are not there any more
 
     def begin(self) -> None:
@@ -92,11 +94,18 @@ class Winners:
     def _scores(self, series: str) -> list[Score]:
         assert self._metric is not None
         found = []
+        others: dict[str, None] = {}
         for known in self._tally.of(Group(series, self._metric.evaluator)):
             if known.result is not None and known.result.state == DONE:
                 value = self._metric.value_of(known.result.values)
                 if value is not None:
                     found.append(Score(known.standing, value))
+                others.update(dict.fromkeys(known.result.values))
+        if others and not found and not self._missed:  # it is misspelt, or has yet to be returned
+            self._missed = True
+            there = ", ".join([f"{PREFIX}{self._metric.evaluator}/{name}" for name in others][:_NAMES])
+            more = ", ..." if len(others) > _NAMES else ""
+            self._say(f"--metric {self._rules.metric} is not among the scores that came: {there}{more}")
         return found
 
     def _goal(self, run: str) -> str:

@@ -459,6 +459,14 @@ def _is(stage: Stage, name: str, step: int) -> bool:
     return finding is not None and finding.step == step
 
 
+def test_a_metric_that_no_score_has_is_named_once_with_those_that_there_are(stage: Stage) -> None:
+    watching = stage.watch(Rules(metric="eval/acuracy", goal="max", keep_best=1))
+    stage.train(watching, {1: 0.5, 2: 0.4})
+    told = [text for text in stage.said if "--metric" in text]
+    assert told == ["--metric eval/acuracy is not among the scores that came: eval/top/acc"]
+    assert not (stage.out / "best").exists()
+
+
 # The command for the best
 
 
