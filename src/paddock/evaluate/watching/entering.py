@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 import msgspec
@@ -52,6 +52,7 @@ class Entering:
     say: Callable[[str], None]
     keys: set[str]  # of all that is known to be in the ledger
     by: str  # who we are
+    _entered: dict[str, str] = field(default_factory=dict)  # the keys of what came in our time, and under which path
 
     def enter(self, ready: Iterable[tuple[Look, str]]) -> set[str]:
         """Each with its fingerprint. The paths of those that are to be looked at again: they changed under our eyes, or
@@ -61,10 +62,19 @@ class Entering:
             for evaluator in self.options.evaluators:
                 key = self.ledger.key(evaluator.name, content, here.path)
                 if key in new and not _says_more(here.path, new[key][0].path):
+                    self._tell_of_copy(here.path, new[key][0].path)
                     continue
                 if key in new or not self._is_known(key, evaluator, here, content):
                     new[key] = (here, evaluator, content)
+                else:
+                    self._tell_of_copy(here.path, self._entered.get(key, here.path))
         return self._enter(new) if new else set()
+
+    def _tell_of_copy(self, path: str, known: str) -> None:
+        """Of another step: with the same content, which is once evaluated, it has no score of its own."""
+        mine, other = step_of(path), step_of(known)
+        if mine is not None and other is not None and mine != other:
+            self.trouble.say_once(f"{path} has the content of {known}, and is not evaluated once more")
 
     def _is_known(self, key: str, evaluator: Evaluator, here: Look, content: str) -> bool:
         if key in self.keys:
@@ -149,6 +159,7 @@ class Entering:
                 self.upkeep.retry(finding.key, certain=False)  # some may be in the ledger all the same
             raise
         self.keys |= {finding.key for finding in findings}  # not before they are in the ledger
+        self._entered |= {finding.key: finding.path for finding in findings}
         for finding in findings:
             if finding.key not in ours:
                 self.upkeep.suspect(finding.key)  # another watcher has it; unless it died just then
