@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddock.model import RUNNING, Question
@@ -37,6 +37,7 @@ class Teller:
         self._wanted: dict[str, float] = {}  # when each was last listened to
         self._questions: dict[str, list[Question]] | None = None
         self._ledgers: dict[str, int] | None = None
+        self._begun: set[str] = set()  # not told of since: what looks found before somebody listened is told, too
 
     def begin(self, topics: Sequence[str]) -> None:
         """From here on: what comes later is told to those who listen then. Nobody looks meanwhile."""
@@ -45,6 +46,11 @@ class Teller:
                 self._followed[topic] = made
                 self._look(topic)
             self._wanted[topic] = time.monotonic()
+        self._begun.update(topics)
+        if "questions" in topics and self._questions is None:
+            self._questions = self._open()
+        if "watches" in topics and self._ledgers is None:
+            self._ledgers = self._ledger_times()
 
     def directories(self) -> dict[str, int]:
         """What else the kernel is to tell of."""
@@ -64,14 +70,15 @@ class Teller:
         if "queues" in topics and any(roll.queues_moved for roll in self._house.rolls):
             events.append(Told("queues", "queues", encoding.encode({"version": version})))
         if "watches" in topics:
-            events += self._watches()
+            events += self._watches(told or ())
         touched = {row.id for _, change in found for _, row in change.rows}
         if "questions" in topics:
             events += self._asked(touched)
         for topic, one in self._followed.items():
-            if topic in topics and (not isinstance(one, Points) or one.run in touched):
+            if topic in topics and (not isinstance(one, Points) or one.run in touched or topic in self._begun):
                 kind = topic.partition("/")[0]
                 events += [Told(topic, kind, body) for body in self._look(topic)]
+        self._begun -= topics
         return events
 
     def _look(self, topic: str) -> list[bytes]:
@@ -84,35 +91,63 @@ class Teller:
 
     def _forget(self, topics: frozenset[str]) -> None:
         now = time.monotonic()
-        for topic in list(self._followed):
+        for topic in list(self._wanted):
             if topic in topics:
                 self._wanted[topic] = now
-            elif now - self._wanted.get(topic, 0.0) > LINGER_SECONDS:
-                del self._followed[topic]
-                self._wanted.pop(topic, None)
-        if "questions" not in topics:
-            self._questions = None
-        if "watches" not in topics:
-            self._ledgers = None
+            elif now - self._wanted[topic] > LINGER_SECONDS:
+                del self._wanted[topic]
+                self._begun.discard(topic)
+                self._followed.pop(topic, None)
+                if topic == "questions":
+                    self._questions = None
+                elif topic == "watches":
+                    self._ledgers = None
 
     def _asked(self, touched: set[str]) -> list[Told]:
         before = self._questions
-        found: dict[str, list[Question]] = dict(before or {})
-        for roll in self._house.rolls:
-            if before is None:
-                for asked in roll.catalog.questions():
-                    found.setdefault(asked.run, []).append(asked)
-                continue
-            for run_id in (touched | found.keys()) & roll.entries.keys():
-                running = roll.entries[run_id].row.state == RUNNING
-                found[run_id] = roll.catalog.questions(run_id) if running else []
-        self._questions = {run_id: asked for run_id, asked in found.items() if asked}
+        if before is None or "questions" in self._begun:
+            self._questions = self._open()
+        else:
+            found = dict(before)
+            for roll in self._house.rolls:
+                for run_id in (touched | found.keys()) & roll.entries.keys():
+                    running = roll.entries[run_id].row.state == RUNNING
+                    found[run_id] = roll.catalog.questions(run_id) if running else []
+            self._questions = {run_id: asked for run_id, asked in found.items() if asked}
         if before is None or before == self._questions:
             return []
         every = sorted((one for some in self._questions.values() for one in some), key=lambda one: one.asked)
         return [Told("questions", "questions", encoding.encode({"questions": every}))]
 
-    def _watches(self) -> list[Told]:
+    def _open(self) -> dict[str, list[Question]]:
+        """What is asked, by run."""
+        found: dict[str, list[Question]] = {}
+        for roll in self._house.rolls:
+            for asked in roll.catalog.questions():
+                found.setdefault(asked.run, []).append(asked)
+        return found
+
+    def _watches(self, told: Collection[str]) -> list[Told]:
+        before, found = self._ledgers, self._ledger_times()
+        self._ledgers = found
+        if before is None:
+            return []
+        moved = {name for name, mtime in found.items() if before.get(name) != mtime}
+        # Two entries within one tick of the disk's clock leave the same time: the kernel tells of the second.
+        moved |= {name for path in told if (name := self._ledger_of(path)) in found}
+        if not moved and before.keys() == found.keys():
+            return []
+        return [Told("watches", "watches", encoding.encode({"watches": sorted(moved)}))]
+
+    def _ledger_of(self, path: str) -> str:
+        """The watch that a directory is the ledger of; else nothing."""
+        for roll in self._house.rolls:
+            name, _, what = path.removeprefix(f"{roll.home.path}/{WATCHES}/").partition("/")
+            if what == "ledger":
+                return name
+        return ""
+
+    def _ledger_times(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for roll in self._house.rolls:
             base = f"{roll.home.path}/{WATCHES}"
@@ -125,11 +160,7 @@ class Teller:
                     found[name] = os.stat(f"{base}/{name}/ledger").st_mtime_ns
                 except OSError:
                     continue
-        before, self._ledgers = self._ledgers, found
-        if before is None or before == found:
-            return []
-        moved = sorted(name for name, mtime in found.items() if before.get(name) != mtime)
-        return [Told("watches", "watches", encoding.encode({"watches": moved}))]
+        return found
 
 
 def _runs(version: int, roll: Roll, change: Change) -> Told:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -22,7 +24,7 @@ from paddock.record.annotation import annotate
 from paddock.record.layout import Home
 from tests.served import TOKEN, Server, served
 from tests.unit.monitor.conftest import author, fill
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 
 class Ear:
@@ -40,7 +42,9 @@ class Ear:
 
     def events(self) -> Iterator[tuple[str, str, Any]]:
         kind = number = ""
+        end = time.monotonic() + DEADLINE  # beats come for ever
         while size := self.file.readline():
+            assert time.monotonic() < end, "what is waited for was not told"
             piece = self.file.read(int(size, 16))
             self.file.readline()
             if not piece:
@@ -156,6 +160,71 @@ def test_who_comes_back_gets_what_was_missed(server: Server, home: Home) -> None
 def test_who_comes_back_too_late_is_told_to_ask_for_everything(server: Server, last: str) -> None:
     with ear(server, "only=runs", last=last) as one:
         assert next(one.events())[0] == "resync"
+
+
+@contextmanager
+def nobody_looks_once_somebody_listens(server: Server) -> Iterator[None]:
+    """From the moment a listener is told `hello` until the end of the block: what is written in it is found by the
+    first look after it began to listen."""
+    hub, held = server.house.hub, ExitStack()
+    note = hub.on_topics
+
+    def noted() -> None:
+        held.enter_context(server.house.refresher.paused())
+        hub.on_topics = note
+        note()
+
+    hub.on_topics = noted
+    with held:
+        yield
+
+
+def ask(home: Home, run_id: str, prompt: str) -> None:
+    author(home, run_id, writer=f"asks-{prompt}").say(k="ask", id=prompt, prompt=prompt)
+
+
+def test_what_happens_right_after_hello_is_told_even_if_nobody_has_looked_since(server: Server, home: Home) -> None:
+    ledger = home.path / "watches" / "w1" / "ledger"
+    ledger.mkdir(parents=True)
+    server.house.fresh(at_once=True)
+    with ExitStack() as ears:
+        with nobody_looks_once_somebody_listens(server):
+            one = ears.enter_context(ear(server, "only=watches,questions&points=live:loss"))
+            one.next("hello")
+            (ledger / "found").touch()
+            ask(home, "live", "now?")
+        told = {kind: data for kind, _, data in islice(one.events(), 2)}
+        assert told["watches"] == {"watches": ["w1"]}
+        assert [asked["prompt"] for asked in told["questions"]["questions"]] == ["now?"]
+
+
+def test_two_checkpoints_within_one_tick_of_the_disks_clock_are_told_both(server: Server, home: Home) -> None:
+    ledger = home.path / "watches" / "w1" / "ledger"
+    ledger.mkdir(parents=True)
+    server.house.fresh(at_once=True)
+    with ear(server, "only=watches") as one:
+        one.next("hello")
+        (ledger / "first").touch()
+        one.next("watches")
+        with server.house.refresher.paused():
+            tick = ledger.stat().st_mtime_ns
+            (ledger / "second").touch()
+            os.utime(ledger, ns=(tick, tick))
+        assert one.next("watches")[1] == {"watches": ["w1"]}
+
+
+def test_what_a_look_found_between_a_request_and_its_stream_is_told(server: Server, home: Home) -> None:
+    house = server.house
+    house.follow(["questions", "points/live/loss"])
+    ask(home, "live", "meanwhile?")
+    author(home, "live", writer="more").rows(("loss",), [[1, 4.0]])
+    house.fresh(at_once=True)
+    with ear(server, "only=questions&points=live:loss") as one:
+        one.next("hello")
+        (home.path / "watches").mkdir()  # a reason to look that has to do with neither
+        told = {kind: data for kind, _, data in islice(one.events(), 2)}
+        assert [asked["prompt"] for asked in told["questions"]["questions"]] == ["meanwhile?"]
+        assert told["points"]["steps"] == [1]
 
 
 def test_what_cannot_be_followed_is_a_sentence(server: Server) -> None:
