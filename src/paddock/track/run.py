@@ -340,7 +340,8 @@ class Run(WandbShape, Recorder):
         total = sum(self._dropped.values())
         if total:
             why = ", ".join(f"{n} {w}" for w, n in sorted(self._dropped.items()))
-            notice.say(f"{total} values were not recorded as given ({why}). `paddock show {self.id}` says more.")
+            what = "1 value was" if total == 1 else f"{total:,} values were"
+            notice.say(f"{what} not recorded as given ({why}). `paddock show {self.id}` says more.")
 
     def __enter__(self) -> Run:
         return self

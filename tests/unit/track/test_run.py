@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -197,6 +198,14 @@ def test_output_is_kept_as_it_was_printed(capsys) -> None:
     text = (run.path / "output" / "1.log").read_text()
     assert "to stdout \x1b[31mred\x1b[0m ü\n" in text
     assert "after" not in text
+
+
+def test_half_a_character_that_is_printed_is_kept_escaped(read) -> None:
+    run = paddock.init()
+    print("half \ud800 of it", file=sys.stderr)
+    run.finish()
+    assert "half \\ud800 of it\n" in (run.path / "output" / "1.log").read_text()
+    assert "dropped" not in read(run.path).records
 
 
 def test_the_end_is_recorded_with_the_exception(read) -> None:

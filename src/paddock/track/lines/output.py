@@ -33,8 +33,7 @@ class Output:
         def keep(text: Any, *args: Any) -> Any:
             result = original(text, *args)
             try:
-                data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-                if data:
+                if data := _encoded(text):
                     os.write(self.fd, data)
             except Exception:
                 self.lost += 1
@@ -70,3 +69,14 @@ class Output:
         descriptor, self.fd = self.fd, -1
         with contextlib.suppress(OSError):
             os.close(descriptor)
+
+
+def _encoded(text: Any) -> bytes:
+    """As the terminal had it: a half of a surrogate pair (broken JSON of a tokenizer, say) is escaped, as Python's own
+    stderr does it."""
+    if not isinstance(text, str):
+        return bytes(text)
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
