@@ -121,8 +121,10 @@ def test_a_killed_server_is_in_nobodys_way(home: Home) -> None:
         assert get(name, "/api/v1/health")[0] == 200
 
 
-def test_beyond_this_machine_reading_needs_the_token_and_every_interface_is_named(home: Home) -> None:
-    with serving("--address", ":0", "--advertise", "lab.example.org") as said:
+@pytest.mark.parametrize("everywhere", [":0", "0.0.0.0:0"])
+def test_beyond_this_machine_reading_needs_the_token_and_every_interface_is_named(home: Home, everywhere: str) -> None:
+    with serving("--address", everywhere, "--advertise", "lab.example.org") as said:
+        assert not any("0.0.0.0" in url for url in said["urls"])
         port = urlsplit(said["urls"][-1]).port
         assert said["urls"][0] == f"http://lab.example.org:{port}" and said["urls"][-1].startswith("http://127.0.0.1:")
         token = Path(said["token_file"]).read_text().strip()

@@ -160,10 +160,20 @@ def answering(listeners: Sequence[Listener], advertise: Sequence[str], tls: bool
         if address.path:
             found.append(address.name or f"unix:{address.path}")
             continue
-        hosts = [address.host] if address.host else interfaces()
+        hosts = _reached(listener)
         found += [f"{scheme}://{name if _has_port(name) else netloc(name, address.port)}" for name in advertise]
         found += [f"{scheme}://{netloc(host, address.port)}" for host in hosts]
     return list(dict.fromkeys(found))
+
+
+def _reached(listener: Listener) -> list[str]:
+    """`0.0.0.0` and `[::]` stand for every interface, and are no address that a client could go to."""
+    host = listener.address.host
+    if host not in ("", "0.0.0.0", "::"):
+        return [host]
+    six = listener.socket.family == socket.AF_INET6
+    both = six and not listener.socket.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY)
+    return [one for one in interfaces() if both or (":" in one) == six] or ["::1"]
 
 
 def _has_port(name: str) -> bool:
