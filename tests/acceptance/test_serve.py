@@ -160,6 +160,11 @@ def test_with_a_certificate_it_speaks_tls(home: Home, tmp_path: Path) -> None:
         trusting.close()
         with pytest.raises(Unreachable, match=r"certificate is not trusted, .*PADDOCK_SERVER_CA"):
             Connection(Address("127.0.0.1", port or 0, tls=True), token).ask([])
+        with pytest.raises(Unreachable, match="speaks TLS is called https://"):
+            Connection(Address("127.0.0.1", port or 0), token).ask([])
+        for unfit, why in ((key, "no certificate in it"), (tmp_path / "absent", "No such file")):
+            with pytest.raises(Unreachable, match=f"checked by {unfit} .*{why}"):
+                Connection(Address("127.0.0.1", port or 0, tls=True), token, ca=str(unfit)).ask([])
     with serving("--address", "127.0.0.1:0") as said, pytest.raises(Unreachable, match="does not speak TLS; http://"):
         Connection(Address("127.0.0.1", urlsplit(said["urls"][0]).port or 0, tls=True), "x" * 20).ask([])
     done = subprocess.run(

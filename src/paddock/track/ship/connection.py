@@ -103,16 +103,14 @@ class Connection:
                 if kept and not isinstance(error, TimeoutError):
                     kept = False
                     continue
-                raise Unreachable(f"The server at {self.address.url} does not answer ({_why(error)}).") from None
+                raise Unreachable(f"The server at {self.address.url} does not answer ({self._why(error)}).") from None
 
     def _connect(self) -> http.client.HTTPConnection:
         address = self.address
         if address.path:
             made: http.client.HTTPConnection = _Socket(address.path)
         elif address.tls:
-            import ssl
-
-            context = ssl.create_default_context(cafile=self._ca or None)
+            context = _trusting(self._ca)
             made = http.client.HTTPSConnection(
                 address.host or "localhost", address.port, timeout=CONNECT_SECONDS, context=context
             )
@@ -124,13 +122,27 @@ class Connection:
             made.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return made
 
+    def _why(self, error: Exception) -> str:
+        if message := getattr(error, "verify_message", ""):
+            return f"its certificate is not trusted, {message}; PADDOCK_SERVER_CA names a file to check it by"
+        if getattr(error, "reason", "") == "WRONG_VERSION_NUMBER":
+            return "it does not speak TLS; http:// does without"
+        if isinstance(error, http.client.RemoteDisconnected) and not (self.address.tls or self.address.path):
+            return "it closed the connection without an answer; one that speaks TLS is called https://"
+        return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
-def _why(error: Exception) -> str:
-    if message := getattr(error, "verify_message", ""):
-        return f"its certificate is not trusted, {message}; PADDOCK_SERVER_CA names a file to check it by"
-    if getattr(error, "reason", "") == "WRONG_VERSION_NUMBER":
-        return "it does not speak TLS; http:// does without"
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+def _trusting(ca: str) -> Any:
+    import ssl
+
+    try:
+        return ssl.create_default_context(cafile=ca or None)
+    except OSError as error:
+        why = "there is no certificate in it" if isinstance(error, ssl.SSLError) else error.strerror or str(error)
+        raise Unreachable(
+            f"The server's certificate cannot be checked by {ca} ({why}).",
+            hint="PADDOCK_SERVER_CA (`server_ca`) names a file of certificates (PEM).",
+        ) from None
 
 
 class _Socket(http.client.HTTPConnection):
