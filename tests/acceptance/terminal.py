@@ -14,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 
 class Terminal:
@@ -78,7 +78,7 @@ class Terminal:
 
     def leave(self) -> tuple[int, str]:
         """Its exit code, and what it wrote to stderr, when it has given the screen back."""
-        code = self.process.wait(60)
+        code = self.process.wait(DEADLINE)
         assert self.process.stderr is not None
         until(lambda: b"\x1b[?1049l" in self.raw and b"\x1b[?25h" in self.raw)  # the cursor may come after the screen
         return code, self.process.stderr.read().decode()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "progress.py"
 ASKS = """
@@ -36,7 +36,7 @@ def start(program: Any, script: Path, **environ: str) -> subprocess.Popen[str]:
 
 def test_the_example_counts_logs_and_asks(program) -> None:
     process = start(program, EXAMPLE, POINTS="12", SECONDS="0.01")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, err
     found = program("show", "search", "--json").json
     search, polishing = found["progress"]
@@ -66,7 +66,7 @@ def test_a_question_is_listed_and_answered_from_elsewhere(program, tmp_path: Pat
     assert program("answer", "asks", "perhaps", "--json").error["exit_code"] == 2
     assert program("answer", "asks", question["id"]).code == 2
     assert program("answer", "asks", "q1", "y").code == 0
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=DEADLINE)
     assert out.strip() == "answer: yes"
     assert program("answer", "asks", "yes", "--json").error["exit_code"] == 3
     assert program("questions").err == "No questions.\n"
@@ -89,15 +89,15 @@ def test_log_lines_are_followed_until_the_run_ends(program, tmp_path: Path) -> N
     assert following.stdout is not None
     assert "first" in following.stdout.readline()
     go.touch()
-    rest, err = following.communicate(timeout=60)
+    rest, err = following.communicate(timeout=DEADLINE)
     assert [line.split()[-1] for line in rest.splitlines()] == ["second", "third"] and err == ""
-    process.communicate(timeout=30)
+    process.communicate(timeout=DEADLINE)
 
 
 def test_bad_options_are_said_in_a_sentence(program, tmp_path: Path) -> None:
     script = tmp_path / "plain.py"
     script.write_text("import paddock\npaddock.init(id='plain')\nprint('one\\ntwo')\n")
-    start(program, script).communicate(timeout=30)
+    start(program, script).communicate(timeout=DEADLINE)
     assert program("logs", "plain", "--level", "loud").code == 2
     assert "no regular expression" in program("logs", "plain", "--grep", "(").err
     assert "has no log lines" in program("logs", "plain", "--logging").err

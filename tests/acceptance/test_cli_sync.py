@@ -16,7 +16,7 @@ import pytest
 from paddock.record.layout import Home, RunDirectory
 from tests.faults.harbour import differences, harbour
 from tests.served import TOKEN, Server, served
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_progress_is_shown_to_people_at_a_terminal_only(digits: Home, sync: Any,
     words = [sys.executable, "-m", "paddock", "sync", "--all"]
     process = subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=follower, cwd=program.cwd)
     os.close(follower)
-    assert process.communicate(timeout=60)[0].endswith(b"of 6 runs sent.\n") and process.returncode == 0
+    assert process.communicate(timeout=DEADLINE)[0].endswith(b"of 6 runs sent.\n") and process.returncode == 0
     shown = b""
     try:
         while piece := os.read(leader, 65536):
@@ -103,7 +103,7 @@ def test_watch_goes_on_with_what_is_written_later(
     write("aa2", points={"loss": [2.0] * 100})
     until(lambda: (there.runs / "aa2").exists() and differences(home, there) == [])
     process.send_signal(2)
-    process.communicate(timeout=60)
+    process.communicate(timeout=DEADLINE)
     assert process.returncode == 130
 
 

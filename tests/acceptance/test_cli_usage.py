@@ -14,12 +14,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.waiting import DEADLINE
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "usage.py"
 
 
 def paddock(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "paddock", *arguments]
-    return subprocess.run(command, cwd=cwd, env=os.environ | environ, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=cwd, env=os.environ | environ, capture_output=True, text=True, timeout=DEADLINE)
 
 
 @pytest.fixture(scope="module")

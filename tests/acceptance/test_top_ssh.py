@@ -17,7 +17,7 @@ import pytest
 from paddock.record.layout import Home
 from tests.acceptance.terminal import Terminal
 from tests.redisserver import free_port
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin")
 pytestmark = pytest.mark.skipif(not SSHD or not shutil.which("ssh"), reason="needs ssh and sshd (openssh-server)")
@@ -81,7 +81,7 @@ def test_it_ends_when_the_line_is_cut(ssh: list[str], program: Any, digits: Home
         remote = consoles(digits)
         assert len(remote) == 1
         terminal.process.kill()
-        psutil.wait_procs(remote, timeout=60)
+        psutil.wait_procs(remote, timeout=DEADLINE)
         assert not consoles(digits)
     finally:
         terminal.close()

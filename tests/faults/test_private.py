@@ -14,7 +14,7 @@ from paddock.model import RunRow
 from paddock.record.layout import Home
 from paddock.record.process import exists
 from tests.faults.harbour import environment
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 TOKEN = "a-secret-of-all-ranks-0123456789"
 
@@ -62,7 +62,7 @@ def test_the_main_process_of_a_job_on_two_hosts_has_a_server_by_itself(
     (path := tmp_path / "main.py").write_text(MAIN)
     words = ["ip", "netns", "exec", one, sys.executable, path, tmp_path / "scratch", "ip", "netns", "exec", two]
     environ = environment(home, {}, SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="2")
-    done = subprocess.run(words, env=environ, stdout=subprocess.PIPE, timeout=60, check=True)
+    done = subprocess.run(words, env=environ, stdout=subprocess.PIPE, timeout=DEADLINE, check=True)
     url, pid = json.loads(done.stdout)
     assert url.startswith("http://10.231.0.1:")
     until(lambda: not exists(pid, ""))
@@ -79,7 +79,7 @@ def test_where_it_is_not_needed_there_is_none(home: Home, script, tmp_path: Path
     more |= {"PADDOCK_MODE": "offline"} if why == "sent nowhere" else {}
     source = "import paddock\nrun = paddock.init(id='main')\nprint(run._server)"
     process = script(source, env=environment(home, {}, PADDOCK_SHIP_SECONDS="0", **more), stdout=subprocess.PIPE)
-    assert process.communicate(timeout=60)[0] == b"None\n"
+    assert process.communicate(timeout=DEADLINE)[0] == b"None\n"
 
 
 def ranks(hosts: tuple[str, str], homes: tuple[Home, Home], path: Path, **more: str) -> list[tuple[str, str]]:
@@ -92,7 +92,7 @@ def ranks(hosts: tuple[str, str], homes: tuple[Home, Home], path: Path, **more: 
         words = ["ip", "netns", "exec", host, sys.executable, str(script)]
         environ = environment(home, {}, PADDOCK_CAPTURE_CODE="false", PADDOCK_SHIP_SECONDS="60", **about)
         started.append(subprocess.Popen(words, env=environ, stdout=-1, stderr=-1, text=True))
-    said = [process.communicate(timeout=60) for process in started]
+    said = [process.communicate(timeout=DEADLINE) for process in started]
     assert [process.returncode for process in started] == [0, 0], said
     return said
 

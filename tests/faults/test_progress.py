@@ -11,6 +11,7 @@ from paddock.catalog.catalog import Catalog
 from paddock.record import lines
 from paddock.record.layout import Home
 from paddock.record.scan import journal_files, parse, read_journal
+from tests.waiting import DEADLINE
 
 # Each child counts as fast as it can and says in its own file how far it is. Some are killed at random, and new ones
 # come in their place.
@@ -52,7 +53,7 @@ def test_killed_children_lose_their_last_moment_and_count_nothing_twice(
     (tmp_path / "said").mkdir()
     seed = random.randrange(1 << 30)
     process = script(SHARED, str(seed), "40" if long else "8", str(tmp_path / "said"))
-    assert process.wait(timeout=120) == 0
+    assert process.wait(timeout=DEADLINE) == 0
     with Catalog.open(home) as catalog:
         catalog.refresh()
         (bar,) = catalog.progress("shared")
@@ -118,7 +119,7 @@ REFUSED = """
 
 def test_lines_that_a_full_disk_refused_come_in_order_when_there_is_room(script, home: Home) -> None:
     process = script(REFUSED)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=DEADLINE) == 0
     page = lines.after(home.run("full").logs, {}, 10_000)
     assert [line.text for line in page.lines] == [str(number) for number in range(501)] and page.damaged == 0
 

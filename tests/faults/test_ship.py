@@ -26,7 +26,7 @@ from paddock.track.ship import parcel
 from paddock.track.ship.connection import Connection
 from paddock.track.ship.parcel import Header, Part
 from tests.faults.harbour import TOKEN, Harbour, Line, differences, environment, files_of, harbour, is_prefix
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 # Logs, prints and saves until it is told to end. Its journal is what the server must have in the end.
 CLIENT = """
@@ -81,7 +81,7 @@ class Clients:
         for process in self.processes:
             if kill:
                 process.kill()
-            process.wait(timeout=120)
+            process.wait(timeout=DEADLINE)
         self._stop.unlink()
         return [process.returncode for process in self.processes]
 
@@ -197,7 +197,7 @@ def test_a_slow_line_does_not_slow_the_training(home: Home, there: Home, script)
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=DEADLINE)
         line.close()
         worst, end = map(float, out.split())
         assert worst < 5 and end < 8  # with room for a busy machine: unasked, the end is waited for for 10 s
@@ -304,7 +304,7 @@ def test_a_child_that_does_not_see_the_runs_directory_writes_here_and_sends(home
             env=environment(home, server.environment),
             stdout=subprocess.DEVNULL,
         )
-        assert parent.wait(timeout=60) == 0
+        assert parent.wait(timeout=DEADLINE) == 0
         journals = list((there.runs / "family" / "journal").iterdir())
         assert len(journals) == 2
         scratch = Home(home.path.parent / "scratch")
@@ -338,7 +338,7 @@ def test_a_main_process_has_a_server_for_its_workers_elsewhere_which_ends_with_i
     assert url.startswith("http://127.0.0.1:")
     if killed:
         main.kill()
-    assert main.wait(timeout=60) == (-9 if killed else 0)
+    assert main.wait(timeout=DEADLINE) == (-9 if killed else 0)
     until(lambda: not exists(server, ""))
     with Catalog.open(home) as catalog:
         catalog.refresh()
@@ -367,7 +367,7 @@ def test_forked_and_spawned_children_are_sent_by_their_parent(home: Home, there:
             """,
             env=environment(home, server.environment),
         )
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=DEADLINE) == 0
         assert len(files_of(there.runs / "family")) >= 4
         assert differences(home, there) == []
 
@@ -378,7 +378,9 @@ def test_a_worker_sends_how_its_tasks_ended_also_of_those_that_know_nothing_of_i
 
         def paddock(*words: str) -> str:
             command = [sys.executable, "-m", "paddock", *words]
-            return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True).stdout
+            return subprocess.run(
+                command, env=environ, capture_output=True, text=True, timeout=DEADLINE, check=True
+            ).stdout
 
         tracked = [sys.executable, "-c", "import paddock; paddock.init(); paddock.log({'a': 1})"]
         for name, words in {"foreign": ["sh", "-c", "echo said; exit 3"], "tracked": tracked}.items():
@@ -443,7 +445,7 @@ def test_two_hosts_and_a_line_that_goes_down_between_them(
             subprocess.run(["ip", "-n", two, "link", "set", "pd0", "up"], check=True)
             until(lambda: journal.stat().st_size > size)
             stop.touch()
-            assert process.wait(timeout=100) == 0
+            assert process.wait(timeout=DEADLINE) == 0
         finally:
             process.kill()
             process.wait()

@@ -25,7 +25,7 @@ def script(tmp_path: Path, text: str, **more: str) -> subprocess.CompletedProces
     path.write_text(text)
     environ = os.environ | more
     return subprocess.run(
-        [sys.executable, "-W", "error", path], env=environ, capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "error", path], env=environ, capture_output=True, text=True, timeout=DEADLINE
     )
 
 

@@ -349,6 +349,6 @@ def test_what_a_rank_starts_joins_its_run_although_it_has_the_launchers_variable
         "paddock.log({'rank': 1})\n"
         "subprocess.run([sys.executable, '-c', 'import paddock; paddock.log({\"child\": 1})'], check=True)\n"
     )
-    subprocess.run([sys.executable, str(script)], env=os.environ | launch, check=True, timeout=60)
+    subprocess.run([sys.executable, str(script)], env=os.environ | launch, check=True, timeout=DEADLINE)
     (run,) = home.runs.iterdir()
     assert len(list((run / "journal").iterdir())) == 2
