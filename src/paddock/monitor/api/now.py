@@ -29,10 +29,12 @@ class LinesParams(Struct, frozen=True):
 
 
 class Lines(Struct, frozen=True):
-    """`count`: how many there were since the server began. Less than `after`: it has begun anew."""
+    """`count`: how many there were since the server began. `instance`: which server since its start; another one counts
+    anew."""
 
     lines: tuple[Line, ...]
     count: int
+    instance: str
 
 
 class Done(Struct, frozen=True):
@@ -44,6 +46,7 @@ class Window:
 
     def __init__(self, house: House) -> None:
         self._source = HomeSource([(home, house.catalog(home)) for home in house.homes])
+        self._instance = house.hub.instance
         self._lock = threading.Lock()
         self._pictures: dict[str, tuple[float, Now]] = {}
 
@@ -61,7 +64,7 @@ class Window:
     def lines(self, after: int) -> Lines:
         self.look()
         with self._lock:
-            return Lines(self._source.lines(after)[-MOST_LINES:], self._source.line_count)
+            return Lines(self._source.lines(after)[-MOST_LINES:], self._source.line_count, self._instance)
 
     def details(self, run_id: str) -> Details:
         with self._lock:

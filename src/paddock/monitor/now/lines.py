@@ -17,7 +17,7 @@ import msgspec
 
 from paddock import files
 from paddock.model import LogLine
-from paddock.monitor.now.picture import Line
+from paddock.monitor.now.picture import PRINT, Line
 from paddock.record import lines as record
 
 MOST = 5000  # lines that are kept
@@ -25,7 +25,7 @@ FIRST, EACH = 50, 1000  # lines of a run that is seen for the first time; of one
 TAIL_BYTES = 16 << 10  # of an output that is seen for the first time
 LEAP_BYTES = 1 << 20  # of one that grew by more since the last look only the end is read
 LONGEST = 4000  # letters of a line
-INFO, PRINT = 20, "print"
+INFO = 20
 
 
 class Subject(NamedTuple):

@@ -153,6 +153,9 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     time: float = 0.0
 
 
+PRINT = "print"  # the logger of what a run printed
+
+
 class Line(msgspec.Struct, frozen=True, kw_only=True):
     """A log line."""
 

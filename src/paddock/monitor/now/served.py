@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -11,7 +12,9 @@ from paddock import wire
 from paddock.address import Address
 from paddock.errors import RunNotFound, Unreachable
 from paddock.monitor.now.details import Details
+from paddock.monitor.now.lines import MOST
 from paddock.monitor.now.picture import Line, Now
+from paddock.monitor.now.repeated import repeated
 from paddock.track.ship.connection import Connection, error_of
 
 T = TypeVar("T")
@@ -20,6 +23,7 @@ T = TypeVar("T")
 class _Lines(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
     count: int
+    instance: str  # of the server that counts
 
 
 class ServerSource:
@@ -28,6 +32,9 @@ class ServerSource:
         self._query = f"?{urlencode({'query': query})}" if query else ""
         self._runs: set[str] | None = None  # those that fit the query
         self._offset = 0  # lines before a restart of the server
+        self._instance = ""
+        self._told: deque[Line] = deque(maxlen=MOST)
+        self._again: frozenset[int] = frozenset()  # what this server counts and the one before it has told
 
     def look(self) -> Now:
         now = self._get(f"/api/v1/now{self._query}", Now)
@@ -36,12 +43,21 @@ class ServerSource:
 
     def lines(self, after: int) -> tuple[Line, ...]:
         """Numbers go on when the server begins anew."""
-        asked = max(0, after - self._offset)
-        found = self._get(f"/api/v1/now/lines?after={asked}", _Lines)
-        if found.count < asked:
+        found = self._lines(max(0, after - self._offset))
+        if self._instance and found.instance != self._instance:
+            found = self._lines(0)  # it counts anew: of what it has read again, only what nobody has told yet
             self._offset = after
-        lines = (msgspec.structs.replace(line, n=line.n + self._offset) for line in found.lines)
-        return tuple(line for line in lines if self._runs is None or line.run in self._runs)
+            self._told = deque([line for line in self._told if line.n <= after], MOST)
+            self._again = repeated(self._told, found.lines)
+        self._instance = found.instance
+        lines = [
+            msgspec.structs.replace(line, n=line.n + self._offset)
+            for line in found.lines
+            if line.n not in self._again and (self._runs is None or line.run in self._runs)
+        ]
+        last = self._told[-1].n if self._told else 0
+        self._told.extend(line for line in lines if line.n > last)
+        return tuple(lines)
 
     def details(self, run_id: str) -> Details:
         return self._get(f"/api/v1/now/runs/{quote(run_id, safe='')}", Details)
@@ -57,6 +73,9 @@ class ServerSource:
 
     def close(self) -> None:
         self._connection.close()
+
+    def _lines(self, after: int) -> _Lines:
+        return self._get(f"/api/v1/now/lines?after={after}", _Lines)
 
     def _get(self, path: str, kind: type[T]) -> T:
         try:

@@ -2,15 +2,61 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import paddock
 from paddock.errors import Refused, RunNotFound, Unreachable
+from paddock.monitor.now.picture import Line
 from paddock.monitor.now.served import ServerSource
 from paddock.record.journal import Journal
 from paddock.record.layout import Home
 from tests.served import TOKEN, served
 from tests.unit.monitor.now.test_reader import Writer
+
+
+@pytest.mark.parametrize("before", [3, 60])  # more than a reader begins with
+@pytest.mark.parametrize("meanwhile", [0, 2])
+def test_every_line_is_told_once_whenever_its_server_is_started_anew(
+    home: Home, tmp_path: Path, before: int, meanwhile: int
+) -> None:
+    logging, printing = Writer(home, "aa1"), Writer(home, "bb2")
+    logs = Journal(logging.directory.logs / f"{logging.name}.jsonl", logging.header)
+    count = 0
+
+    def work(lines: int) -> None:
+        nonlocal count
+        with open(printing.directory.output / "1.log", "a") as output:
+            for _ in range(lines):
+                count += 1
+                logs.append({"k": "line", "t": 100.0 + count, "level": 20, "logger": "root", "text": f"log {count}"})
+                output.write(f"same again\nprint {count}\n")
+
+    def look() -> list[str]:
+        source.look()
+        told.extend(source.lines(told[-1].n if told else 0))
+        return [line.text for line in told]
+
+    told: list[Line] = []
+    work(1)
+    address = str(tmp_path / "s.sock")
+    with served(home, address) as server:
+        source = ServerSource(server.address, TOKEN)
+        look()
+        work(before)
+        look()
+    work(meanwhile)
+    with served(home, address):
+        look()
+        work(1)
+        look()
+        texts = look()
+    for kind in ("log", "print"):
+        assert [text for text in texts if text.startswith(kind)] == [f"{kind} {n + 1}" for n in range(count)]
+    assert texts.count("same again") == count
+    assert [line.n for line in told] == sorted({line.n for line in told})
+    source.close()
 
 
 def test_what_a_server_sees_is_seen_through_it(home: Home) -> None:
