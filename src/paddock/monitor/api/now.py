@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from paddock.compare.select import EVERYTHING, parse
+from paddock.compare.select import parse
 from paddock.monitor.house import House
 from paddock.monitor.http.route import Call, Route
 from paddock.monitor.now.details import Details
@@ -51,11 +51,11 @@ class Window:
         self._pictures: dict[str, tuple[float, Now]] = {}
 
     def look(self, query: str = "") -> Now:
-        tree = parse(query, time.time()) if query else EVERYTHING
+        tree = parse(query, time.time()) if query else None
         with self._lock:
             made, found = self._pictures.get(query, (0.0, None))
             if found is None or time.monotonic() - made > FRESH_SECONDS:
-                found = self._source.look_for(tree)
+                found = self._source.look() if tree is None else self._source.look_for(tree)
                 if len(self._pictures) >= MOST_PICTURES:
                     self._pictures.clear()
                 self._pictures[query] = (time.monotonic(), found)

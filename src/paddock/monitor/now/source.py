@@ -45,14 +45,19 @@ class HomeSource:
         self._subjects: list[Subject] = []
 
     def look(self) -> Now:
-        return self.look_for(self._query)
-
-    def look_for(self, query: Query) -> Now:
-        looks = [(reader.home, reader.look(query)) for reader in self._readers]
+        """Lines are told of the runs that this has found."""
+        looks = self._looks(self._query)
         self._subjects = [
             Subject(run.id, run.name, run.host, f"{home.runs}/{run.id}") for home, now in looks for run in now.runs
         ]
         return _merged([now for _, now in looks])
+
+    def look_for(self, query: Query) -> Now:
+        """For one of several who look through this; whose lines are told stays as it is."""
+        return _merged([now for _, now in self._looks(query)])
+
+    def _looks(self, query: Query) -> list[tuple[Home, Now]]:
+        return [(reader.home, reader.look(query)) for reader in self._readers]
 
     @property
     def line_count(self) -> int:

@@ -59,6 +59,22 @@ def test_every_line_is_told_once_whenever_its_server_is_started_anew(
     source.close()
 
 
+def test_who_looks_at_few_runs_does_not_change_what_others_are_told(home: Home) -> None:
+    one = Writer(home, "aa1", name="first")
+    logs = Journal(one.directory.logs / f"{one.name}.jsonl", one.header)
+    told: list[Line] = []
+    with served(home) as server:
+        whole, narrow = ServerSource(server.address, TOKEN), ServerSource(server.address, TOKEN, query="name=other")
+        for n in range(3):
+            logs.append({"k": "line", "t": 100.0 + n, "level": 20, "logger": "root", "text": f"log {n}"})
+            whole.look()
+            assert narrow.look().runs == () and narrow.lines(0) == ()
+            told += whole.lines(told[-1].n if told else 0)
+        assert [line.text for line in told] == ["log 0", "log 1", "log 2"]
+        whole.close()
+        narrow.close()
+
+
 def test_what_a_server_sees_is_seen_through_it(home: Home) -> None:
     one = Writer(home, "aa1", name="first 出力", config={"lr": 0.1})
     one.steps([0.0, 0.1])
