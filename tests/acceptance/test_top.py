@@ -13,7 +13,7 @@ import pytest
 
 from paddock.record.layout import Home
 from tests.acceptance.terminal import Terminal
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 HOSTILE = "出力🚀[/red]\x1b[2J 100%"
 
@@ -37,6 +37,17 @@ def test_in_a_pipe_it_prints_a_table_once(program: Any, digits: Home) -> None:
     assert found.code == 0 and "\x1b" not in found.out
     assert "now" in found.out and "running" in found.out and "broken" not in found.err
     assert program("top", "--once", "name=nothing").out == ""
+
+
+def test_one_look_on_a_narrow_terminal_breaks_no_word_of_the_state(program: Any, digits: Home, write: Any) -> None:
+    write("zz1234567x", name="a rather long name", end={"k": "end", "code": 3, "reason": "exit code 3"})
+    one = Terminal(program, 44, 24, "top", "--once", errors=True)
+    try:
+        assert one.process.wait(DEADLINE) == 0
+        until(lambda: one.shows("failed") and one.shows("running"))
+        assert one.shows("a rather")
+    finally:
+        one.close()
 
 
 def test_json_is_one_document_with_the_documented_fields(program: Any, digits: Home, write: Any) -> None:

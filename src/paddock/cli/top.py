@@ -129,7 +129,7 @@ def _print_runs(session: Session, now: Now) -> None:
         return
     headers = ["id", "run", "state", "done", "eta", "step", *names, "host", "about"]
     values_at, about_at = range(6, 6 + len(names)), len(headers) - 1
-    less = [about_at - 1, *reversed(values_at), 4, 5]  # the host, the metrics from the last on, eta and step
+    less = [about_at - 1, *reversed(values_at), 4, 5, about_at]  # the host, metrics from the last on, eta, step, why
     fitted_table(session.out, headers, rows, flexible=[1, about_at], right=[3, 4, 5, *values_at], optional=less)
 
 
