@@ -67,6 +67,9 @@ def test_on_a_terminal_it_takes_keys_and_gives_the_screen_back(ssh: list[str], p
     terminal = Terminal(program, 100, 24, errors=True, command=[*ssh, "-t", "paddock", "top"])
     try:
         until(lambda: terminal.shows("? help"))
+        mark = len(terminal.raw)
+        terminal.resize(30, 12)  # a window that is made narrow here is narrow there
+        until(lambda: terminal.shows("\x1b[12;1H", mark) and terminal.shows("? help", mark))
         terminal.type(b"q")
         code, _ = terminal.leave()
         assert code == 0 and terminal.is_as_before
@@ -81,6 +84,20 @@ def test_it_ends_when_the_line_is_cut(ssh: list[str], program: Any, digits: Home
         remote = consoles(digits)
         assert len(remote) == 1
         terminal.process.kill()
+        psutil.wait_procs(remote, timeout=DEADLINE)
+        assert not consoles(digits)
+    finally:
+        terminal.close()
+
+
+def test_it_ends_when_the_other_side_breaks_the_connection(ssh: list[str], program: Any, digits: Home) -> None:
+    terminal = Terminal(program, 100, 24, errors=True, command=[*ssh, "-t", "paddock", "top"])
+    try:
+        until(lambda: terminal.shows("? help"))
+        remote = consoles(digits)
+        sessions = [above for one in remote for above in one.parents() if above.name().startswith("sshd")]
+        sessions[0].kill()
+        assert terminal.process.wait(DEADLINE) == 255
         psutil.wait_procs(remote, timeout=DEADLINE)
         assert not consoles(digits)
     finally:
