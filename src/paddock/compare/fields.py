@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from time import time
 from typing import Any, Final
 
@@ -34,30 +35,49 @@ RUN_FIELDS = (
 def lookup(run: RunRow, key: str, now: float | None = None) -> Any:
     """The value of `key` in `run`, or MISSING. A field, `config.`, `summary.`, `last.` ...; else config, else a
     metric's last value, else the summary."""
+    return getter(key, now)(run)
+
+
+Getter = Callable[[RunRow], Any]
+
+
+def getter(key: str, now: float | None = None) -> Getter:
+    """`lookup` of that key, for many runs: the key is understood once."""
     if key in RUN_FIELDS:
-        return run_field(run, key, now)
+        return _field_getter(key, now)
     head, dot, rest = key.partition(".")
-    if dot:
-        if head == "config":
-            return within(run.config, rest)
-        if head == "summary":
-            return within(run.summary, rest)
-        if head in STAT_FIELDS and rest in run.metrics:
-            return stat_value(run, rest, head)
-    found = within(run.config, key)
-    if found is MISSING and key in run.metrics:
-        return stat_value(run, key, "last")
-    return within(run.summary, key) if found is MISSING else found
+    if dot and head == "config":
+        inner = _within_getter(rest)
+        return lambda run: inner(run.config)
+    if dot and head == "summary":
+        inner = _within_getter(rest)
+        return lambda run: inner(run.summary)
+    anywhere = _anywhere_getter(key)
+    if dot and head in STAT_FIELDS:
+        return lambda run: stat_value(run, rest, head) if rest in run.metrics else anywhere(run)
+    return anywhere
 
 
-def run_field(run: RunRow, key: str, now: float | None = None) -> Any:
+def _anywhere_getter(key: str) -> Getter:
+    inner = _within_getter(key)
+
+    def get(run: RunRow) -> Any:
+        found = inner(run.config)
+        if found is MISSING and key in run.metrics:
+            return stat_value(run, key, "last")
+        return inner(run.summary) if found is MISSING else found
+
+    return get
+
+
+def _field_getter(key: str, now: float | None) -> Getter:
     if key == "duration":
-        return duration(run, now)
+        return lambda run: duration(run, now)
     if key == "age":
-        return max(0.0, (time() if now is None else now) - run.created)
+        return lambda run: max(0.0, (time() if now is None else now) - run.created)
     if key == "progress":
-        return run.progress.fraction if run.progress is not None else None
-    return getattr(run, key)
+        return lambda run: run.progress.fraction if run.progress is not None else None
+    return attrgetter(key)
 
 
 def duration(run: RunRow, now: float | None = None) -> float:
@@ -68,6 +88,20 @@ def duration(run: RunRow, now: float | None = None) -> float:
     return max(0.0, end - (run.created if run.started is None else run.started))
 
 
+def _within_getter(key: str) -> Callable[[Mapping[str, Any]], Any]:
+    """The key itself, or of one dot the two parts, are looked for at once; what else it may be only then."""
+    first, dot, rest = key.partition(".")
+    if not dot:
+        return lambda values: values.get(key, MISSING)
+
+    def get(values: Mapping[str, Any]) -> Any:
+        if key not in values and type(inner := values.get(first)) is dict and rest in inner:
+            return inner[rest]
+        return within(values, key)
+
+    return get
+
+
 def within(values: Mapping[str, Any], key: str) -> Any:
     """A dotted key in nested mappings; a key that itself holds dots is found too."""
     if key in values:
@@ -75,7 +109,7 @@ def within(values: Mapping[str, Any], key: str) -> Any:
     at = key.find(".")
     while at >= 0:
         inner = values.get(key[:at])
-        if isinstance(inner, Mapping):
+        if isinstance(inner, (dict, Mapping)):  # most are a dict, which is found out sooner
             found = within(inner, key[at + 1 :])
             if found is not MISSING:
                 return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddock.compare import frames
-from paddock.compare.fields import MISSING, lookup, metric_names
+from paddock.compare.fields import MISSING, getter, metric_names
 from paddock.compare.select import sort_key, text_of
 from paddock.compare.stats import Summary, pick, summarize
 from paddock.compare.text import cell, html_table, is_numeric, mean_std, plain_table
@@ -111,12 +111,13 @@ def group_runs(
     """Put runs together that agree in every key of `by`; groups in the order of their first run."""
     names = tuple(metrics) if metrics is not None else tuple(metric_names(runs))
     buckets: dict[tuple[str, ...], list[RunRow]] = {}
+    getters = [getter(key) for key in by]
     for run in runs:
-        values = [lookup(run, key) for key in by]
+        values = [get(run) for get in getters]
         buckets.setdefault(tuple(map(_identity, values)), []).append(run)
     groups = []
     for members in buckets.values():
-        keys = {key: lookup(members[0], key) for key in by}
+        keys = {key: get(members[0]) for key, get in zip(by, getters, strict=True)}
         found = {
             name: summarize(pick(name, run.metrics[name], stat, run.goals) for run in members if name in run.metrics)
             for name in names

@@ -224,6 +224,13 @@ def test_runs_without_the_sorted_key_or_with_nan_come_last_both_ways():
     assert {r.id for r in sort_runs(rows, "-x")[2:]} == {"b", "d"}
 
 
+def test_texts_come_behind_numbers_and_numbers_too_long_for_a_float_are_the_greatest():
+    values = {"a": "fast", "b": 2, "c": 10**400, "d": True, "e": -(10**400), "f": "slow"}
+    rows = [run(id=name, config={"x": value}) for name, value in values.items()]
+    assert [r.id for r in sort_runs(rows, "x")] == ["e", "d", "b", "c", "a", "f"]
+    assert [r.id for r in sort_runs(rows, "-x")] == ["f", "a", "c", "b", "d", "e"]
+
+
 def test_sorting_by_several_keys_breaks_ties_in_turn():
     rows = [run(id=i, project=p, config={"x": x}) for i, p, x in [("a", "q", 1), ("b", "p", 1), ("c", "p", 2)]]
     assert [r.id for r in sort_runs(rows, "project", "-x")] == ["c", "b", "a"]

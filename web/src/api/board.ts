@@ -3,7 +3,7 @@ import { get, post } from "~/api/client";
 import type { Num, Run, RunList, Said } from "~/api/types";
 import { these } from "~/text/query";
 
-export interface Table { version: number; total: number; offset: number; ids: string[]; columns: Record<string, unknown[]> }
+export interface Table { version: number; total: number; offset: number; renewed: number | null; ids: string[]; columns: Record<string, unknown[]> }
 export interface Spread { mean: Num; std: Num; n: number; nan: number; min: Num; max: Num }
 export interface Group { keys: Record<string, unknown>; runs: number; states: Record<string, number>; ids: string[]; metrics: Record<string, Spread> }
 export interface Groups { version: number; total: number; count: number; groups: Group[] }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from typing import Annotated, Any, Literal
 
@@ -10,10 +9,9 @@ from msgspec import Meta, Struct
 
 from paddock.compare.fields import MISSING, spelled_out
 from paddock.compare.grouped import GroupedTable, group_runs
-from paddock.compare.select import parse, select
 from paddock.errors import UsageError
 from paddock.monitor.api.shapes import Number
-from paddock.monitor.board.orders import kept
+from paddock.monitor.board.orders import chosen, kept, rows_of
 from paddock.monitor.board.table import Keys, keys_of
 from paddock.monitor.http.route import Call, Route
 
@@ -65,12 +63,11 @@ def groups(call: Call) -> Groups:
     house.fresh()
 
     def make() -> tuple[int, GroupedTable]:
-        now = time.time()
-        rows = select([entry.row for entry in house.entries()], parse(params.q, now), now)
+        rows = rows_of(house, chosen(house, params.q))
         return len(rows), group_runs(rows, by, spelled_out(metrics, rows), params.stat)
 
     key = ("groups", params.q, tuple(by), tuple(metrics), params.stat)
-    total, found = kept(house).get(key, house.version, make)
+    total, found = kept(house).get(key, house.version, make).value
     if params.sort:
         found = found.sort(params.sort)
     return Groups(house.version, total, len(found), [_group(one) for one in found.groups[:MOST_GROUPS]])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
 from paddock.compare.fields import RUN_FIELDS, flatten
-from paddock.compare.select import parse, select, text_of
+from paddock.compare.select import text_of
 from paddock.compare.stats import goal_of
 from paddock.model import RunRow
-from paddock.monitor.board.orders import kept
+from paddock.monitor.board.orders import chosen, kept, rows_of
 from paddock.monitor.http.route import Call, Route
 
 LOOKED_AT = 5000  # runs, the newest: what older ones had besides can be typed
@@ -52,11 +51,10 @@ def keys(call: Call) -> KeyList:
     house.fresh()
 
     def make() -> KeyList:
-        now = time.time()
-        rows = select([entry.row for entry in house.entries()], parse(params.q, now), now)[:LOOKED_AT]
+        rows = rows_of(house, chosen(house, params.q)[:LOOKED_AT])
         return KeyList(house.version, len(rows), sorted(RUN_FIELDS), _config(rows), _metrics(rows))
 
-    found: KeyList = kept(house).get(("keys", params.q), house.version, make)
+    found: KeyList = kept(house).get(("keys", params.q), house.version, make).value
     return found
 
 

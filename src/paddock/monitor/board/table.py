@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from time import time
+from time import monotonic, time
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from paddock.compare.fields import MISSING, lookup
+from paddock.compare.fields import MISSING, getter
 from paddock.monitor.board.orders import ordered, rows_of
 from paddock.monitor.http.route import Call, Route
 
@@ -30,11 +30,13 @@ class TableParams(Struct, frozen=True):
 
 class Table(Struct, frozen=True):
     """`total` runs fit the query; `ids` are those of this window, and each column has a value for each of them: null
-    where a run has none."""
+    where a run has none. Which runs fit, and their order, may be older than the version: `renewed` says in how many
+    seconds both are looked for again, and is null when they are of now."""
 
     version: int
     total: int
     offset: int
+    renewed: float | None
     ids: list[str]
     columns: dict[str, list[Any]]
 
@@ -61,10 +63,14 @@ def keys_of(given: tuple[str, ...]) -> list[str]:
 def table(call: Call) -> Table:
     house, params, now = call.house, call.params, time()
     house.fresh()
-    ids = ordered(house, params.q, params.sort)
+    version = house.version
+    found = ordered(house, params.q, params.sort)
+    ids = found.value
     rows = rows_of(house, ids[params.offset : params.offset + params.limit])
-    columns = {key: [_shown(lookup(row, key, now)) for row in rows] for key in keys_of(params.column)}
-    return Table(house.version, len(ids), params.offset, [row.id for row in rows], columns)
+    getters = {key: getter(key, now) for key in keys_of(params.column)}
+    columns = {key: [_shown(get(row)) for row in rows] for key, get in getters.items()}
+    renewed = None if found.version >= version else max(0.0, found.due - monotonic())
+    return Table(version, len(ids), params.offset, renewed, [row.id for row in rows], columns)
 
 
 def _shown(value: Any) -> Any:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from paddock.monitor.board.orders import Kept
+from paddock.monitor.board.orders import CHEAP_SECONDS, Kept
 from paddock.monitor.board.table import keys_of
 from paddock.record.layout import Home
 from tests.served import Server, served
@@ -93,7 +96,37 @@ def test_a_band_of_many_steps_has_some_of_them_with_both_ends(seeds: Server) -> 
 
 def test_what_was_dear_is_kept_for_a_while_and_what_was_not_is_made_anew() -> None:
     kept, made = Kept(), []
-    assert kept.get("a", 1, lambda: made.append(1) or len(made)) == 1
-    assert kept.get("a", 1, lambda: made.append(1) or len(made)) == 1
-    assert kept.get("a", 2, lambda: made.append(1) or len(made)) == 2
-    assert kept.get("b", 2, lambda: made.append(1) or len(made)) == 3
+    assert kept.get("a", 1, lambda: made.append(1) or len(made)).value == 1
+    assert kept.get("a", 1, lambda: made.append(1) or len(made)).value == 1
+    assert kept.get("a", 2, lambda: made.append(1) or len(made)).value == 2
+    assert kept.get("b", 2, lambda: made.append(1) or len(made)).value == 3
+
+
+def test_what_two_ask_for_at_once_is_made_once_and_both_have_it() -> None:
+    kept, made, both = Kept(), [], threading.Barrier(3)
+
+    def make() -> int:
+        made.append(1)
+        time.sleep(2 * CHEAP_SECONDS)  # as long as it takes: the other one comes in the meantime
+        return len(made)
+
+    def ask() -> int:
+        both.wait()
+        return kept.get("a", 1, make).value
+
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(ask) for _ in range(2)]
+        both.wait()
+        assert [one.result() for one in asked] == [1, 1]
+
+
+def test_an_order_that_is_older_than_the_runs_says_when_it_is_made_anew() -> None:
+    kept = Kept()
+    dear = kept.get("a", 1, lambda: time.sleep(2 * CHEAP_SECONDS))
+    again = kept.get("a", 2, lambda: None)
+    assert again.version == 1 and again.due == dear.due > dear.at
+    assert kept.get("a", 2, lambda: None, exact=True).version == 2
+
+
+def test_a_window_of_now_is_not_to_be_asked_for_again(shown: Server) -> None:
+    assert shown.get("/api/v1/table?q=has:lr&sort=-config.lr")["renewed"] is None

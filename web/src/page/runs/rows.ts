@@ -32,7 +32,14 @@ export function useRows(q: string, sort: string, columns: readonly string[], par
   const made = useRef(new Map<string, number>());
   const asked = useRef(0); // windows that are on their way
   const stale = useRef(false);
+  const renewing = useRef(0);
+  useEffect(() => () => clearTimeout(renewing.current), []);
   const need = held.total === undefined ? [0] : windows({ first: part.first, end: Math.max(part.first + 1, part.end) }, SIZE);
+  // An order that is older than the runs: nothing may happen any more that would make us ask again.
+  const renewAfter = (ms: number): void => {
+    clearTimeout(renewing.current);
+    renewing.current = window.setTimeout(() => setTurn((n) => n + 1), Math.max(PAUSE_MS, ms));
+  };
   useEffect(() => {
     const stop = new AbortController();
     for (const number of need) {
@@ -43,6 +50,7 @@ export function useRows(q: string, sort: string, columns: readonly string[], par
         (table) => {
           if (stop.signal.aborted) return; // answered in the same moment as given up
           made.current.set(name, turn);
+          if (table.renewed !== null) renewAfter(table.renewed * 1000);
           setHeld((before) => {
             const old = before.key === key ? before.windows : new Map<number, Table>();
             return { key, total: table.total, windows: new Map(old).set(number, table), error: undefined, version: table.version };
