@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import quote
+
 import pytest
 
-from tests.acceptance.board.eye import Eye, soon
+from tests.acceptance.board.eye import WIDE, Eye, soon
 from tests.acceptance.board.laboratory import LRS, PROJECT, SEEDS, Laboratory
 
+TALL = 4000  # so that every row is drawn, however many runs other tests have made
 ROW = "main [role=row]:has(input)"
 
 
@@ -21,13 +25,22 @@ def shown(eye: Eye, names: list[str]) -> None:
 
 @pytest.mark.parametrize("query", ["", "state=finished", "name~sweep", "optimizer.lr<0.1 state!=running", "state=lost"])
 def test_the_list_has_the_runs_of_the_query_in_their_order(eye: Eye, lab: Laboratory, query: str) -> None:
-    eye.go("/runs")
-    eye.page.get_by_label("Filter").fill(query)
-    found = lab.get(f"/runs?limit=500&q={query.replace(' ', '%20').replace('<', '%3C')}")
-    shown(eye, [run["name"] for run in found["runs"]])
-    assert str(found["total"]) in eye.text("main .page-head")
-    states = eye.page.locator(f"{ROW} .state").all_inner_texts()
-    assert states == [run["state"] for run in found["runs"]]
+    page = eye.go("/runs")
+    page.set_viewport_size({"width": WIDE[0], "height": TALL})
+    page.get_by_label("Filter").fill(query)
+    path = f"/runs?limit=500&q={quote(query)}"
+    soon(lambda: listed(eye) == told(lab.get(path)))
+    assert str(len(rows(eye))) in eye.text("main .page-head")
+
+
+def listed(eye: Eye) -> list[tuple[str, str]]:
+    """The names and states in the list, as they stand."""
+    return list(zip(rows(eye), eye.page.locator(f"{ROW} .state").all_inner_texts(), strict=False))
+
+
+def told(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    """Asked for again and again: what other tests have begun may end, or be found to be lost, while one looks."""
+    return [(run["name"], run["state"]) for run in answer["runs"]]
 
 
 def test_a_query_that_is_none_is_explained(eye: Eye) -> None:
