@@ -92,13 +92,19 @@ def test_config_and_result_are_drawn_against_each_other(eye: Eye, compare: str, 
     eye.pictures(f"compare-{show}")
 
 
-@pytest.mark.parametrize(("label", "mark"), [("LaTeX", r"\begin{tabular}"), ("Markdown", "| --- |"), ("CSV", "lr,")])
+@pytest.mark.parametrize(("label", "mark"), [("LaTeX", r"\begin{tabular}"), ("Markdown", "| --- |"), ("CSV", "acc mean,val/acc std,")])
 def test_the_results_are_copied(eye: Eye, compare: str, label: str, mark: str) -> None:
     page: Any = eye.go(f"{compare}&show=results&metric=val/acc&stat=best")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name=label).click()
     copied = soon(lambda: page.evaluate("navigator.clipboard.readText()"))
     assert mark.replace(" ", "") in copied.replace(" ", "").replace("-----", "---") or mark in copied
+
+
+def test_a_scatter_has_logarithmic_axes(eye: Eye, compare: str) -> None:
+    page = eye.go(f"{compare}&show=scatter&log=x,y")
+    page.locator("main .plot canvas").wait_for()
+    soon(lambda: page.locator("main .plot canvas").evaluate(LOWEST))
 
 
 def test_seeds_are_folded_over_steps_time_and_epochs(eye: Eye, compare: str) -> None:

@@ -37,6 +37,12 @@ def test_smoothing_axes_and_zoom_are_in_the_address(eye: Eye, watched: dict[str,
     assert page.get_by_role("button", name="log y").first.get_attribute("aria-pressed") == "true"
 
 
+def test_logarithmic_axes_are_drawn(eye: Eye, watched: dict[str, Any]) -> None:
+    page = eye.go(f"/runs/{watched['id']}?chart=train/loss&log=x,y")
+    page.locator("main .plot canvas").wait_for()
+    assert soon(lambda: page.evaluate(INKED)) > 100
+
+
 def test_evaluations_are_told_with_their_state(eye: Eye, lab: Laboratory, watched: dict[str, Any]) -> None:
     eye.go(f"/runs/{watched['id']}")
     told = lab.get(f"/runs/{watched['id']}/evaluations")["evaluations"]
@@ -80,8 +86,22 @@ def test_usage_code_and_files_are_there(eye: Eye, lab: Laboratory, watched: dict
     eye.wait_text(".png")
     page.locator("main img").first.wait_for()
     assert page.locator("main img").first.evaluate("one => one.decode().then(() => one.naturalWidth)") == 64
+    table = page.locator("main section", has=page.get_by_role("heading", name="per class"))
+    table.get_by_role("row", name="goldfish 0.75").wait_for()
     eye.go(f"/runs/{watched['id']}?tab=code")
     eye.wait_text("train.py")
+
+
+def test_what_a_run_waits_for_is_on_its_page(eye: Eye, lab: Laboratory) -> None:
+    eye.go(f"/runs/{lab.named('huge')['id']}")
+    eye.wait_text("waits in default: needs 64 GPUs", "main .run-head")
+    asking = lab.python("train.py", "--end", "ask", "--seed", "7")
+    page = eye.go(f"/runs/{lab.named('ask-lr0.1-s7')['id']}")
+    question = page.locator("main article", has_text="Lower the learning rate?")
+    question.get_by_role("button", name="no", exact=True).click()
+    soon(lambda: question.count() == 0)
+    soon(lambda: asking.poll() == 0)
+    soon(lambda: lab.named("ask-lr0.1-s7")["state"] == "finished")
 
 
 def test_dependents_and_what_they_wait_for_lead_to_each_other(eye: Eye, lab: Laboratory) -> None:

@@ -1,10 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { extent, nearest, padded, place, rangeX, rangeY, type Line } from "./line.ts";
+import { extent, nearest, padded, place, rangeX, rangeY, type Line, rounded } from "./line.ts";
 
 const line = (x: number[], y: number[], more: Partial<Line> = {}): Line => ({ key: "a", label: "a", color: "red", x, y, ...more });
 
 describe("what is seen of lines", () => {
-  test("infinities and gaps do not stretch the picture", () => {
+  test("a logarithmic axis goes from a round number to a round number", () => {
+  expect(rounded([0.0017, 2.3])).toEqual([0.001, 3]);
+  expect(rounded([0.2, 9.5])).toEqual([0.2, 10]);
+  expect(rounded([1e-9, 1e5])).toEqual([1e-9, 1e5]);
+});
+
+test("infinities and gaps do not stretch the picture", () => {
     expect(extent([1, NaN, Infinity, -3, -Infinity])).toEqual([-3, 1]);
     expect(extent([NaN])).toBeUndefined();
     expect(extent([-1, 0, 2, 8], true)).toEqual([2, 8]);

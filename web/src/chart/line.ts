@@ -91,6 +91,12 @@ export function rangeY(lines: readonly Line[], x: Range, log = false): Range | u
   }));
 }
 
+/** From one round number to another, or the end of a logarithmic axis would be labelled `0.00170482`. */
+export function rounded([low, high]: Range): Range {
+  const [under, over] = [10 ** Math.floor(Math.log10(low)), 10 ** Math.floor(Math.log10(high))];
+  return [Number((Math.floor(low / under + 1e-9) * under).toPrecision(1)), Number((Math.ceil(high / over - 1e-9) * over).toPrecision(2))];
+}
+
 /** With air above and below; a flat line gets some, too. */
 export function padded([low, high]: Range, log = false, share = 0.05): Range {
   if (log) {

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "~/chart/chart.css";
 import { draw, type Bar } from "~/chart/draw";
-import { padded, rangeX, rangeY, type Line, type Range } from "~/chart/line";
+import { padded, rangeX, rangeY, rounded, type Line, type Range } from "~/chart/line";
 import { Tip, type Pointed } from "~/chart/tip";
 import { afterKey, afterWheel } from "~/chart/zooming";
 import { pointedAt } from "~/chart/pointing";
@@ -114,8 +114,9 @@ function shownX({ lines: own, among, bars, zoom, logX, air }: PlotProps): Range 
 function shownY(props: PlotProps, x: Range): Range {
   const found = rangeY(props.among ?? props.lines, x, props.logY);
   if (!found) return props.logY ? [0.1, 1] : [0, 1];
-  const [low, high] = padded(found, props.logY);
-  return props.yFrom !== undefined && !props.logY ? [props.yFrom, Math.max(high, props.yFrom + 1e-9)] : [low, high];
+  if (props.logY) return rounded(padded(found, true));
+  const [low, high] = padded(found);
+  return props.yFrom !== undefined ? [props.yFrom, Math.max(high, props.yFrom + 1e-9)] : [low, high];
 }
 
 function options(
@@ -148,8 +149,8 @@ function options(
     },
     series: [{}, { paths: () => null, points: { show: false } }],
     axes: [
-      { ...axis, size: 26, space: 60, ...(latest.current.names?.includes("x") || (latest.current.counts && !logX) ? { incrs: WHOLE } : {}), ...(kind === "moment" ? {} : { values: (_: uPlot, all: number[]) => all.map((value) => (latest.current.xLabel ?? ((at: number) => xText(at, kind)))(value)) }) },
-      { ...axis, size: (_: uPlot, values: string[] | null) => yWidth(values), space: 34, ...(latest.current.names?.includes("y") ? { incrs: WHOLE } : {}), values: (_: uPlot, all: (number | null)[]) => all.map((value) => (value === null ? "" : (latest.current.yLabel ?? short)(value))) },
+      { ...axis, size: 26, space: 60, ...(latest.current.names?.includes("x") || (latest.current.counts && !logX) ? { incrs: WHOLE } : {}), ...(kind === "moment" ? {} : { values: (_: uPlot, all: (number | null)[]) => said(all, latest.current.xLabel ?? ((at) => xText(at, kind))) }) },
+      { ...axis, size: (_: uPlot, values: string[] | null) => yWidth(values), space: 34, ...(latest.current.names?.includes("y") ? { incrs: WHOLE } : {}), values: (_: uPlot, all: (number | null)[]) => said(all, latest.current.yLabel ?? short) },
     ],
     hooks: {
       draw: [(plot) => draw(plot, latest.current.lines, latest.current.bars ?? [], latest.current.focus || hovered.current)],
@@ -200,6 +201,11 @@ function xText(value: number, kind: XKind, whole = false): string {
   if (kind === "moment") return new Date(value * 1000).toLocaleString();
   if (whole) return Number.isInteger(value) ? value.toLocaleString("en") : number(value);
   return short(value);
+}
+
+/** On a logarithmic axis some lines of the grid have no label: uPlot then gives nothing. */
+function said(all: readonly (number | null)[], text: (value: number) => string): string[] {
+  return all.map((value) => (value === null ? "" : text(value)));
 }
 
 /** 12,000 is 12k on an axis. */

@@ -17,11 +17,20 @@ describe("a table as text", () => {
     expect(csv({ head: ["=1+1", "-0.5", "-x"], rows: [], right: [] })).toBe("'=1+1,-0.5,'-x\r\n");
   });
 
+  test("CSV has means in all their digits, with spread and count beside them", () => {
+    const exact = { mean: 0.912345678901, std: 0.0123456789, n: 3 };
+    const rows = [[{ text: "a" }, { text: "0.912 ± 0.012", exact }, { text: "0.33333", exact: { mean: 1 / 3, std: NaN, n: 1 } }], [{ text: "b" }, { text: "NaN" }, { text: "" }]];
+    expect(csv({ head: ["run", "acc", "loss"], rows, right: [] })).toBe(
+      "run,acc mean,acc std,acc n,loss\r\na,0.912345678901,0.0123456789,3,0.3333333333333333\r\nb,NaN,,,\r\n",
+    );
+  });
+
   test("LaTeX, with everything escaped", () => {
     expect(latex(table)).toBe(
       '\\begin{tabular}{lr}\n\\toprule\nlr & acc | best \\\\\n\\midrule\n0.1 & \\textbf{0.9 $\\pm$ 0.1} \\\\\na "b", c & $1 \\times 10^{-5}$ \\\\\n\\bottomrule\n\\end{tabular}\n',
     );
     expect(tex("a_b{c}&%$#~^\\")).toBe("a\\_b\\{c\\}\\&\\%\\$\\#\\textasciitilde{}\\textasciicircum{}\\textbackslash{}");
+    expect(tex("(1.23 ± 0.02)e-10")).toBe("$(1.23 \\pm 0.02) \\times 10^{-10}$");
     expect(tex("5 – 6")).toBe("5 -- 6");
   });
 });

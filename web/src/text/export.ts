@@ -4,6 +4,8 @@ export interface Cell {
   text: string;
   /** The best of its column. */
   best?: boolean;
+  /** What the text says in a few digits: a mean over so many, and their spread. */
+  exact?: { mean: number; std: number; n: number };
 }
 
 export interface TextTable {
@@ -20,13 +22,21 @@ export function markdown({ head, rows, right }: TextTable): string {
   return [line(head.map(safe)), line(right.map((end) => (end ? "---:" : "---"))), ...rows.map((row) => line(row.map(bold)))].join("\n") + "\n";
 }
 
+/** For programs: all digits, and a mean, its spread and its count in columns of their own. */
 export function csv({ head, rows }: TextTable): string {
   // A cell that begins like a formula would be one in a spreadsheet.
   const quote = (text: string): string => {
     const safe = /^[=@\t\r]|^[+-](?![\d.∞])/.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  return [head, ...rows.map((row) => row.map((cell) => cell.text))].map((row) => row.map(quote).join(",")).join("\r\n") + "\r\n";
+  const spread = head.map((_, at) => rows.some((row) => (row[at]?.exact?.n ?? 0) > 1));
+  const titles = head.flatMap((title, at) => (spread[at] ? [`${title} mean`, `${title} std`, `${title} n`] : [title]));
+  const texts = (cell: Cell, at: number): string[] => {
+    const { mean, std, n } = cell.exact ?? { mean: NaN, std: NaN, n: 0 };
+    const first = n > 0 ? String(mean) : cell.text;
+    return spread[at] ? [first, n > 1 ? String(std) : "", n > 0 ? String(n) : ""] : [first];
+  };
+  return [titles, ...rows.map((row) => row.flatMap(texts))].map((row) => row.map(quote).join(",")).join("\r\n") + "\r\n";
 }
 
 export function latex({ head, rows, right }: TextTable): string {
@@ -47,5 +57,7 @@ const TEX: Record<string, string> = {
 export function tex(text: string): string {
   const power = /^(-?[\d.]+)e(-?\d+)$/.exec(text);
   if (power) return `$${power[1]} \\times 10^{${power[2]}}$`;
+  const spread = /^\((-?[\d.]+) ± ([\d.]+)\)e(-?\d+)$/.exec(text);
+  if (spread) return `$(${spread[1]} \\pm ${spread[2]}) \\times 10^{${spread[3]}}$`;
   return text.replace(/[\\{}&%$#_~^±∞−–\n]/g, (sign) => TEX[sign]!);
 }

@@ -3,8 +3,8 @@ import { ago, bytes, cell, duration, meanStd, number } from "./format.ts";
 
 describe("numbers", () => {
   test.each([
-    [0.1, "0.1"], [0.123456789, "0.12346"], [1e-9, "1e-9"], [123456.7, "1.2346e5"], [1234567.5, "1.235e6"], [5, "5"],
-    [-0.00001234, "-1.234e-5"], [100, "100"], [1.5e12, "1.5e12"], [null, "–"], ["inf", "∞"], ["-inf", "−∞"], [NaN, "NaN"],
+    [0.1, "0.1"], [0.123456789, "0.12346"], [1e-9, "1e-9"], [12345.678, "12346"], [123456.7, "123457"], [1234567.5, "1234568"], [5, "5"],
+    [-0.00001234, "-1.234e-5"], [100, "100"], [1731959842123, "1731959842123"], [1.5e18, "1.5e18"], [2.3456789e10 + 0.5, "2.3457e10"], [null, "–"], ["inf", "∞"], ["-inf", "−∞"], [NaN, "NaN"],
   ])("%s is shown as %s", (value, text) => expect(number(value)).toBe(text));
 
   test("a mean has the digits that its spread is sure of", () => {
@@ -12,6 +12,9 @@ describe("numbers", () => {
     expect(meanStd(12.3, 4.5, 3)).toBe("12.3 ± 4.5");
     expect(meanStd(0.5, 0.1, 1)).toBe("0.5");
     expect(meanStd(0.5, 0, 3)).toBe("0.5 ± 0");
+    expect(meanStd(1293012.5, 9070.1, 3)).toBe("1293013 ± 9070");
+    expect(meanStd(1.2345e-10, 2.1e-12, 3)).toBe("(1.234 ± 0.021)e-10");
+    expect(meanStd(2.5e12, 3e10, 3)).toBe("(2.500 ± 0.030)e12");
     expect(meanStd(null, null, 0)).toBe("–");
   });
 });

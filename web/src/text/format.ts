@@ -9,9 +9,11 @@ export function number(value: unknown, digits = 5): string {
   if (typeof value === "string") return value === "inf" ? "∞" : value === "-inf" ? "−∞" : value;
   if (typeof value !== "number") return String(value);
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞";
-  if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
   const size = Math.abs(value);
-  if (size >= 1e6 || size < 1e-4) return tidy(value.toExponential(digits - 2));
+  // Whole numbers are seeds, sizes and counts: every digit of them matters.
+  if (Number.isInteger(value) && size < 1e15) return String(value);
+  if (size >= 1e9 || size < 1e-4) return tidy(value.toExponential(digits - 1));
+  if (size >= 10 ** (digits - 1)) return String(Math.round(value));
   return tidy(value.toPrecision(digits));
 }
 
@@ -35,8 +37,16 @@ export function meanStd(mean: Num, std: Num, n: number): string {
   if (typeof mean !== "number" || n < 2 || typeof std !== "number") return number(mean);
   if (std === 0) return `${number(mean)} ± 0`;
   const places = Math.max(0, 1 - Math.floor(Math.log10(std)));
-  if (places > 8 || Math.abs(mean) >= 1e6) return `${number(mean)} ± ${number(std, 3)}`;
+  if (places > 8 || Math.abs(mean) >= 1e9) return scaled(mean, std);
   return `${mean.toFixed(places)} ± ${std.toFixed(places)}`;
+}
+
+/** Very large and very small: both in the power of ten of the larger one. */
+function scaled(mean: number, std: number): string {
+  const power = Math.floor(Math.log10(Math.max(Math.abs(mean), std)));
+  const unit = 10 ** power;
+  const places = Math.min(8, Math.max(0, 1 - Math.floor(Math.log10(std / unit))));
+  return `(${(mean / unit).toFixed(places)} ± ${(std / unit).toFixed(places)})e${power}`;
 }
 
 const UNITS: [seconds: number, unit: string][] = [[86400, "d"], [3600, "h"], [60, "m"], [1, "s"]];

@@ -46,9 +46,12 @@ class CodeDiff(Struct, frozen=True):
 
 
 class Diff(Struct, frozen=True):
+    """`known_packages` is of how many runs they are known: of the others nothing can be said to be the same."""
+
     runs: list[Brief]
     config: list[Row]
     packages: list[Row] | None = None
+    known_packages: int = 0
     code: list[CodeDiff] | None = None
 
 
@@ -59,14 +62,16 @@ def compare(call: Call) -> Diff:
     if len(found) < 2:
         raise UsageError("A diff needs two different runs or more.", hint="?run=A&run=B")
     rows = [run.entry.row for run in found]
-    packages = None
+    packages, known = None, 0
     if params.packages:
-        facts = [house.catalog(run.home).facts(run.entry.row.id) for run in found]
-        packages = _rows(rows, diff_packages([_packages(one) for one in facts], every=params.every))
+        each = [_packages(house.catalog(run.home).facts(run.entry.row.id)) for run in found]
+        known = sum(map(bool, each))
+        packages = _rows(rows, diff_packages(each, every=params.every))
     return Diff(
         [Brief(row.id, row.name, row.project, row.state) for row in rows],
         _rows(rows, diff([row.config for row in rows], every=params.every)),
         packages,
+        known,
         _codes(found) if params.code else None,
     )
 
@@ -98,7 +103,7 @@ def _packages(facts: dict[str, Any]) -> dict[str, str]:
     environment = environment if isinstance(environment, dict) else {}
     packages = environment.get("packages")
     found = {str(k): str(v) for k, v in packages.items()} if isinstance(packages, dict) else {}
-    return {"(python)": str(environment.get("python", "")), **found}
+    return {"(python)": str(environment["python"]), **found} if environment.get("python") else found
 
 
 def _rows(runs: Sequence[RunRow], rows: Sequence[DiffRow]) -> list[Row]:

@@ -8,7 +8,7 @@ import { Notice, Waiting } from "~/part/parts";
 import { differ, GONE, shown } from "~/page/compare/properties";
 import type { Change } from "~/page/compare/setting";
 
-type Whole = Diff & { code: CodeDiff[] | null };
+type Whole = Diff & { code: CodeDiff[] | null; known_packages: number };
 const FIELDS: readonly [title: string, of: (run: Run) => unknown][] = [
   ["commit", (run) => run.commit || GONE], ["snapshot", (run) => run.code.slice(0, 12) || GONE], ["command", (run) => run.command.join(" ") || GONE],
   ["host", (run) => run.host || GONE], ["user", (run) => run.user || GONE], ["state", (run) => run.state],
@@ -27,10 +27,16 @@ export function Differences({ runs, every, onChange }: { runs: readonly Run[]; e
       <label class="row small"><input type="checkbox" checked={every} onChange={(event) => onChange({ every: event.currentTarget.checked })} /> what is the same, too</label>
       <Section title="Config" rows={config} runs={runs} same="Their configs are the same." />
       <Section title="Run" rows={fields} runs={runs} same="" />
-      <Section title="Packages" rows={packages ?? []} runs={runs} same="Their packages are the same." />
+      <Section title="Packages" rows={packages ?? []} runs={runs} same={samePackages(packages === null ? 0 : found.data.known_packages, runs.length)} />
       <Code diffs={code ?? []} runs={runs} />
     </>
   );
+}
+
+/** Those of which nothing is known are not said to be the same. */
+function samePackages(known: number, runs: number): string {
+  if (known === runs) return "Their packages are the same.";
+  return known === 0 ? "Their packages are not known." : `The packages of ${known} of ${runs} are known, and the same.`;
 }
 
 function row(key: string, runs: readonly Run[], values: readonly unknown[]): DiffRow {

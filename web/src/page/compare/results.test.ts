@@ -16,7 +16,7 @@ describe("results", () => {
   test("a column has the best of its teams marked", () => {
     const teams = [[0, 1], [2], [3]].map((members, at) => ({ key: String(at), label: "", members }));
     expect(column(runs, teams, "loss", "best")).toEqual([
-      { text: "2.0 ± 1.4", best: true }, { text: "5", best: false }, { text: "NaN", best: false },
+      { text: "2.0 ± 1.4", best: true, exact: { mean: 2, std: Math.SQRT2, n: 2 } }, { text: "5", best: false, exact: { mean: 5, std: NaN, n: 1 } }, { text: "NaN", best: false },
     ]);
     expect(column(runs, teams, "nothing", "best").map((cell) => cell.text)).toEqual(["", "", ""]);
   });

@@ -55,7 +55,11 @@ export function column(runs: readonly Run[], teams: readonly Team[], metric: str
   const lower = lowerIsBetter(runs, metric);
   const known = found.map((one) => one.mean).filter(Number.isFinite);
   const best = lower ? Math.min(...known) : Math.max(...known);
-  return found.map((one) => ({ text: textOf(one), best: known.length > 1 && one.mean === best && known.some((other) => other !== best) }));
+  return found.map((one) => ({
+    text: textOf(one),
+    best: known.length > 1 && one.mean === best && known.some((other) => other !== best),
+    ...(one.n > 0 ? { exact: { mean: one.mean, std: one.std, n: one.n } } : {}),
+  }));
 }
 
 function textOf({ mean, std, n, nan }: Summary): string {

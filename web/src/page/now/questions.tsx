@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import "~/page/now/now.css";
 import { ApiError, post } from "~/api/client";
 import type { Question } from "~/api/now";
 import { say } from "~/shell/toast";

@@ -10,7 +10,7 @@ import { ago, clock, duration, plural } from "~/text/format";
 const TICK_MS = 1000;
 
 /** Who the run is and how it stands, in two lines that keep their places. */
-export function Head({ run, onStar, evaluations }: { run: Run; onStar: (star: boolean) => void; evaluations: Evaluations | undefined }): JSX.Element {
+export function Head({ run, onStar, evaluations, why }: { run: Run; onStar: (star: boolean) => void; evaluations: Evaluations | undefined; why: string }): JSX.Element {
   const now = useNow(run.state === "running");
   const began = run.started ?? run.created;
   const progress = run.progress as { fraction?: number | null; eta?: number | null } | null;
@@ -29,9 +29,9 @@ export function Head({ run, onStar, evaluations }: { run: Run; onStar: (star: bo
     <header class="run-head">
       <div class="run-title">
         <button type="button" class="button plain star" aria-pressed={run.star} aria-label="star" title="A good one" onClick={() => void star()}>{run.star ? "★" : "☆"}</button>
-        <h1 class="cut" title={run.name}>{run.name}</h1>
+        <h1 title={run.name}>{run.name}</h1>
         <StateMark state={run.state} />
-        {run.reason && run.state !== "finished" && <span class="bad-text cut" title={run.reason}>{run.reason}</span>}
+        {run.reason && run.state !== "finished" && <span class="bad-text cut run-reason" title={run.reason}>{run.reason}</span>}
         {run.bug && <span class="tag bad-text">bug</span>}
         <span class="grow" />
         <a class="button wide-only" href={`/compare?run=${encodeURIComponent(run.id)}`}>Compare</a>
@@ -40,7 +40,8 @@ export function Head({ run, onStar, evaluations }: { run: Run; onStar: (star: bo
         <span class="muted">{run.project}</span>
         <span class="muted mono">{run.id}</span>
         <span class="muted" title={clock(began)}>{run.started ? `${duration((run.ended ?? now) - began)}` : "not begun"}{run.ended ? `, ended ${ago(run.ended, now)}` : ""}</span>
-        {run.host && <span class="muted">on {run.host}</span>}
+        {run.queue && <span class="muted">waits in <a href={`/queue/${encodeURIComponent(run.queue)}?task=${encodeURIComponent(run.id)}`}>{run.queue}</a>{why && `: ${why}`}</span>}
+        {run.host && run.started && <span class="muted">on {run.host}</span>}
         {run.attempts > 1 && <span class="warn-text">{plural(run.attempts, "attempt")}</span>}
         {scored.length > 0 && (
           <a href={evaluations?.watches[0] ? `/watches/${encodeURIComponent(evaluations.watches[0])}` : "/watches"}>

@@ -13,6 +13,7 @@ import { Sheet } from "~/page/run/about/sheet";
 import { UsageTab } from "~/page/run/about/usage";
 import { Charts } from "~/page/run/chart/charts";
 import { changedDetail } from "~/page/run/change";
+import { Asks, useWhy } from "~/page/run/asks";
 import { Head } from "~/page/run/head";
 import { Log } from "~/page/run/log/log";
 import "~/page/run/run.css";
@@ -44,6 +45,7 @@ export default function RunPage({ id }: { id: string }): JSX.Element {
   const tab = tabOf(asked("tab"));
   const related = tab === "about" ? own : undefined;
   const relations = useFetched(`${related} ${state}`, async (signal) => (related ? get<Relations>(`/runs/${encodeURIComponent(related)}/relations`, {}, signal) : undefined));
+  const why = useWhy(run);
   useAgain(related ? ["queues"] : undefined, relations.again, RELATED_MS);
   useLive({ kinds: ["runs", "watches"] }, (kind, data: RunsEvent) => {
     const anew = kind === "hello" || kind === "resync";
@@ -66,7 +68,8 @@ export default function RunPage({ id }: { id: string }): JSX.Element {
   if (!detail.data || !run) return <Placeholder />;
   return (
     <div class="run-page">
-      <Head run={run} onStar={(star) => detail.change((known) => ({ ...known, run: { ...known.run, star } }))} evaluations={evaluations.data} />
+      <Head run={run} onStar={(star) => detail.change((known) => ({ ...known, run: { ...known.run, star } }))} evaluations={evaluations.data} why={why} />
+      <Asks run={run} />
       <div class="run-tabs" role="tablist" aria-label="Of this run">
         {TABS.map(([name, title]) => (
           <button type="button" role="tab" key={name} id={`tab-${name}`} aria-selected={tab === name} aria-controls="tab-panel" tabIndex={tab === name ? 0 : -1} onClick={() => choose(name)} onKeyDown={(event) => step(event, tab)}>{title}</button>

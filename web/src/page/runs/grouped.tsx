@@ -27,7 +27,7 @@ export function GroupTable({ q, by, metrics, stat, sort }: { q: string; by: read
           <tr>
             {by.map((key) => <th key={key} aria-sort={sortOf(key)}><button type="button" class="head-button" onClick={() => order(key)}>{key.replace(/^config\./, "")}{arrow(key)}</button></th>)}
             <th class="number" aria-sort={sortOf("runs")}><button type="button" class="head-button" onClick={() => order("runs")}>runs{arrow("runs")}</button></th>
-            <th>states</th>
+            <th class="wide-only">states</th>
             {names.map((name) => <th key={name} class="number" aria-sort={sortOf(name)}><button type="button" class="head-button" onClick={() => order(name)}>{name} {stat}{arrow(name)}</button></th>)}
             <th><span class="sr">actions</span></th>
           </tr>
@@ -37,7 +37,7 @@ export function GroupTable({ q, by, metrics, stat, sort }: { q: string; by: read
             <tr key={JSON.stringify(group.keys)}>
               {by.map((key) => <td key={key}>{cell(group.keys[key])}</td>)}
               <td class="number">{count(group.runs)}</td>
-              <td><span class="row small">{Object.entries(group.states).map(([state, n]) => <span key={state} class="row-tight"><StateMark state={state} /> {count(n)}</span>)}</span></td>
+              <td class="wide-only"><span class="row small">{Object.entries(group.states).map(([state, n]) => <span key={state} class="row-tight"><StateMark state={state} /> {count(n)}</span>)}</span></td>
               {names.map((name) => <Mean key={name} group={group} name={name} best={best.get(name) === group} />)}
               <td class="group-actions">
                 <button type="button" class="button plain" onClick={() => set({ q: within(q, by, group), by: undefined, sort: undefined }, true)}>Show runs</button>

@@ -6,6 +6,7 @@ import type { Files } from "~/api/about";
 import type { Detail } from "~/api/types";
 import { Empty, Notice, Waiting } from "~/part/parts";
 import { Dialog } from "~/part/dialog";
+import { TableStrip } from "~/page/run/about/tables";
 import { series, type Picture } from "~/page/run/about/pictures";
 import { asked, set } from "~/route/router";
 import { bytes, cell, clock, count, plural } from "~/text/format";
@@ -15,7 +16,7 @@ const PAGE = 500;
 /** Pictures by their names over the steps, and every file that was kept with the run. */
 export function FilesTab({ detail }: { detail: Detail }): JSX.Element {
   const { run, records } = detail;
-  const files = useFetched(`${run.id} ${records["file"]?.length} ${records["image"]?.length}`, (signal) => get<Files>(`/runs/${encodeURIComponent(run.id)}/files`, {}, signal));
+  const files = useFetched(`${run.id} ${records["file"]?.length} ${records["image"]?.length} ${records["table"]?.length}`, (signal) => get<Files>(`/runs/${encodeURIComponent(run.id)}/files`, {}, signal));
   const wanted = asked("file-find").toLowerCase();
   const [most, setMost] = useState(PAGE);
   if (files.error) return <Notice error={files.error} />;
@@ -23,14 +24,16 @@ export function FilesTab({ detail }: { detail: Detail }): JSX.Element {
   const all = files.data.files;
   const where = (id: string): string => address(`/runs/${encodeURIComponent(run.id)}/files/${id}`);
   const pictures = series(records["image"] ?? [], all);
+  const tables = series(records["table"] ?? [], all);
   const shown = all.filter((file) => file.path.toLowerCase().includes(wanted));
   if (all.length === 0) {
-    return <Empty title="No files" command={'run.save("model.pt")'}>What a script saves, and the pictures that it logs with <code>paddock.Image</code>, are here.</Empty>;
+    return <Empty title="No files" command={'run.save("model.pt")'}>What a script saves, and the pictures and tables that it logs with <code>paddock.Image</code> and <code>paddock.Table</code>, are here.</Empty>;
   }
   return (
     <div class="files">
       {pictures.map((one) => <Strip key={one.name} name={one.name} pictures={one.pictures} where={where} />)}
-      <section class="card">
+      {tables.map((one) => <TableStrip key={one.name} name={one.name} tables={one.pictures} where={where} />)}
+      <section class="card files-list">
         <header>
           <h2 class="grow">{plural(all.length, "file")}</h2>
           <input class="field" type="search" placeholder="Find a file" aria-label="Find a file" value={asked("file-find")} onInput={(event) => set({ "file-find": event.currentTarget.value })} />

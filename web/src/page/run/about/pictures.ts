@@ -1,4 +1,4 @@
-/** The pictures of a run by their names. Pure. */
+/** The pictures and tables of a run by their names. Pure. */
 import type { Kept } from "~/api/about";
 
 export interface Picture {

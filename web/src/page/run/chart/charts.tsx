@@ -35,8 +35,8 @@ export function Charts({ run, evaluations }: { run: Run; evaluations: Evaluation
   ]);
   if (metrics.length === 0) {
     return (
-      <Empty title="No metrics yet">
-        {run.state === "running" || run.state === "queued" ? "They appear here while the script logs them: " : "The script logged none. A line of Python does: "}
+      <Empty title={over(run) ? "No metrics" : "No metrics yet"}>
+        {over(run) ? <>The script logged none; what it printed is in its <a href={`/runs/${encodeURIComponent(run.id)}?tab=log`}>log</a>. A line of Python logs some: </> : "They appear here while the script logs them: "}
         <br /><br />
         <Command text={'paddock.log({"train/loss": loss}, step=step)'} />
       </Empty>
@@ -57,6 +57,8 @@ export function Charts({ run, evaluations }: { run: Run; evaluations: Evaluation
     </div>
   );
 }
+
+const over = (run: Run): boolean => run.ended !== null;
 
 function Section({ name, count, children }: { name: string; count: number; children: JSX.Element[] }): JSX.Element {
   const closed = new Set(asked("closed").split(",").filter(Boolean));
