@@ -24,6 +24,14 @@ def unpack(cards: list[bytes]) -> list[RunRow]:
     return _unpack_all(b"\xdd" + len(cards).to_bytes(4, "big") + b"".join(cards))
 
 
+SURROUNDINGS = ("executable", "launch", "host", "environment", "hydra")  # of run.json, and of `environment` records
+
+
+def attempt_of(record: dict[str, Any]) -> int:
+    found = record.get("attempt")
+    return found if isinstance(found, int) else 0
+
+
 def read_facts(path: str) -> tuple[dict[str, Any], bool]:
     """run.json as a dict, and whether it could be read; a missing one is empty and not damaged."""
     try:

@@ -271,8 +271,19 @@ class Catalog:
         return [{**wire.loads(body), "writer": name} for name, kind, body in rows if kinds is None or kind in kinds]
 
     def facts(self, run_id: str) -> dict[str, Any]:
-        """run.json; empty when it is missing or damaged."""
-        return card.read_facts(str(self.home.run(run_id).facts))[0]
+        """run.json, empty when it is missing or damaged, with what its last attempt told of where it runs."""
+        found = card.read_facts(str(self.home.run(run_id).facts))[0]
+        return found | self._surroundings(run_id)
+
+    @_sturdy
+    def _surroundings(self, run_id: str) -> dict[str, Any]:
+        rows = self._store.db.execute(
+            "SELECT e.body FROM runs AS r JOIN records AS e ON e.run = r.key"
+            " WHERE r.id = ? AND e.kind = 'environment' ORDER BY e.time, e.key",
+            (run_id,),
+        )
+        told: list[dict[str, Any]] = sorted((wire.loads(body) for (body,) in rows), key=card.attempt_of)
+        return {name: told[-1][name] for name in card.SURROUNDINGS if name in told[-1]} if told else {}
 
     @_sturdy
     def metric_tags(self, run_id: str, metric: str) -> list[dict[str, Any]]:

@@ -49,8 +49,17 @@ class Capture:
         """For run.json; without the code when that is not ready after so many seconds."""
         found: dict[str, Any] = {
             "command": environment.redact_argv(started.command()),
-            "executable": sys.executable,
             "cwd": str(started.directory()),
+            **self.surroundings(),
+        }
+        if self._capturing and self._done.wait(seconds):
+            found["code"], self._told = self._code, True
+        return found
+
+    def surroundings(self) -> dict[str, Any]:
+        """Where it runs, which another attempt, or who submitted it, may not know."""
+        found: dict[str, Any] = {
+            "executable": sys.executable,
             "launch": launch.facts(os.environ),
             "host": host.facts(),
         }
@@ -59,8 +68,6 @@ class Capture:
         hydra = hydra_overrides(started.directory())
         if hydra:
             found["hydra"] = hydra
-        if self._capturing and self._done.wait(seconds):
-            found["code"], self._told = self._code, True
         return found
 
     def attach(self, run: Run, wrote_facts: bool) -> None:

@@ -182,6 +182,8 @@ def _begin(
         run.config._values.update(changed)
     if capture:
         capture.attach(run, wrote)
+        if first and not wrote:  # by whoever submitted it, or an earlier attempt: neither knows where this one runs
+            run._append({"k": "environment", "attempt": attempt, **capture.surroundings()})
     if identity.role == "main":
         _watch_process(run, chosen, directory, attempt, identity)
         _export(home, directory, attempt)

@@ -31,6 +31,8 @@ def test_only_what_differs_is_listed(eye: Eye, lab: Laboratory, compare: str) ->
     assert {row["key"] for row in told} == {"lr", "optimizer.lr", "seed"}
     page.get_by_label("what is the same, too").check()
     eye.wait_text("optimizer.name")
+    packages = page.locator("main section", has=page.get_by_role("heading", name="Packages"))
+    packages.get_by_role("rowheader", name="pytest", exact=True).wait_for()  # of what a worker ran, too
 
 
 def test_seeds_are_folded_into_mean_and_std(eye: Eye, lab: Laboratory, compare: str) -> None:
@@ -92,7 +94,9 @@ def test_config_and_result_are_drawn_against_each_other(eye: Eye, compare: str, 
     eye.pictures(f"compare-{show}")
 
 
-@pytest.mark.parametrize(("label", "mark"), [("LaTeX", r"\begin{tabular}"), ("Markdown", "| --- |"), ("CSV", "acc mean,val/acc std,")])
+@pytest.mark.parametrize(
+    ("label", "mark"), [("LaTeX", r"\begin{tabular}"), ("Markdown", "| --- |"), ("CSV", "acc mean,val/acc std,")]
+)
 def test_the_results_are_copied(eye: Eye, compare: str, label: str, mark: str) -> None:
     page: Any = eye.go(f"{compare}&show=results&metric=val/acc&stat=best")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

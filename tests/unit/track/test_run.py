@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import paddock
+from paddock import wire
+from paddock.catalog.catalog import Catalog
 from paddock.errors import RunExists, RunNotFound, UsageError
 
 
@@ -228,6 +230,16 @@ def test_a_resumed_run_knows_what_was_set_before() -> None:
         assert again.tags == ("a", "b")
         assert again.notes == "first"
         assert again.summary["best"] == 5
+
+
+def test_where_the_last_attempt_runs_is_known_whoever_began_the_run(home, monkeypatch) -> None:
+    for place in ("here", "there"):
+        monkeypatch.setenv("PLACE", place)
+        paddock.init(id="moved", resume="allow").finish()
+    with Catalog.open(home) as catalog:
+        catalog.refresh()
+        assert catalog.facts("moved")["environment"]["variables"]["PLACE"] == "there"
+    assert wire.loads(home.run("moved").facts.read_bytes())["environment"]["variables"]["PLACE"] == "here"
 
 
 def test_what_a_later_attempt_set_counts_whatever_its_clock_said(monkeypatch) -> None:
