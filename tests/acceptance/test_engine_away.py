@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+import paddock
+from paddock.errors import UsageError
+
 
 @pytest.mark.parametrize(
     ("on", "said", "hint"),
@@ -25,3 +28,61 @@ def test_the_task_is_queued_and_why_it_waits_is_said(
     (queue,) = program("status", "--json").json["queues"]
     ((task, why),) = [(one["id"], one["why"]) for one in queue["waiting"]]
     assert task == found.out.strip() and said in why
+
+
+@pytest.fixture
+def bare(program: Any, tmp_path: Path) -> Any:
+    """Where no engine's program is."""
+    program.environment["PATH"] = str(tmp_path)
+    return program
+
+
+def why_it_waits(program: Any) -> list[str]:
+    return [one["why"] for queue in program("status", "--json").json["queues"] for one in queue["waiting"]]
+
+
+def test_an_engine_may_be_the_usual_queue(bare: Any) -> None:
+    bare.environment["PADDOCK_QUEUE"] = "slurm://gpu"
+    assert "There is no s" in bare("submit", "--no-snapshot", "--", "true").err
+    assert all("There is no squeue" in why for why in why_it_waits(bare))
+    assert "'colour'" in bare("submit", "--no-snapshot", "--engine", "colour=red", "--", "true").err
+    bare.environment["PADDOCK_QUEUE"] = "k8s://lab/team?image=any:1"
+    assert "kind: Job" in bare("submit", "--no-snapshot", "--dry-run", "--", "true").out
+
+
+def test_what_is_moved_to_an_engine_is_run_by_it(bare: Any) -> None:
+    task = bare("submit", "-q", "--no-snapshot", "--", "true").out.strip()
+    assert bare("move", task, "--to", "slurm://gpu").code == 0
+    (why,) = why_it_waits(bare)
+    assert "There is no squeue" in why
+
+
+def test_on_takes_the_name_of_an_engine_and_no_queues(bare: Any) -> None:
+    assert "There is no s" in bare("submit", "--no-snapshot", "--on", "slurm", "--", "true").err
+    found = bare("submit", "--no-snapshot", "--on", "gpu", "--", "true")
+    assert found.code == 2 and "slurm://PARTITION" in found.err and "-Q gpu" in found.err
+
+
+@pytest.mark.parametrize("option", ["--on", "-Q"])
+@pytest.mark.parametrize("url", ["pbs://gpu", "slurm:/gpu", "sge://"])
+def test_an_engine_that_nobody_knows_is_no_directory(bare: Any, option: str, url: str) -> None:
+    found = bare("submit", "--no-snapshot", option, url, "--", "true")
+    assert found.code == 2 and repr(url) in found.err and "slurm://PARTITION" in found.err
+    assert not list(bare.cwd.iterdir())
+
+
+def test_python_says_what_an_engine_does_not_understand_before_anything_is_queued(program: Any) -> None:
+    for how in ({"on": "slurm://gpu"}, {"queue": "slurm://gpu"}):
+        with pytest.raises(UsageError, match="'colour'"):
+            paddock.submit("true", snapshot=False, engine={"colour": "red"}, home=program.home, **how)
+    assert not list(program.home.glob("queues/*"))
+
+
+def test_a_watch_does_not_hand_evaluations_to_who_starts_no_workers(bare: Any) -> None:
+    found = bare("watch", ".", "--command", "true {path}", "-Q", "slurm://gpu")
+    assert found.code == 2 and "paddock scale slurm" in found.err and "--no-worker" in found.err
+
+
+def test_who_is_told_that_a_redis_is_no_engine_does_not_read_its_password(bare: Any) -> None:
+    found = bare("submit", "-Q", "redis://:hidden@box/0", "--time", "1h", "--", "true")
+    assert found.code == 2 and "is none" in found.err and "hidden" not in found.err

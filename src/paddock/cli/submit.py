@@ -17,7 +17,7 @@ from paddock.compare.text import many
 from paddock.errors import Refused, UsageError
 from paddock.queue import engine as engines
 from paddock.queue.entry import sweep
-from paddock.queue.redis.address import is_redis
+from paddock.queue.redis.address import is_redis, parse
 from paddock.record.layout import Home
 
 _HELP = """Put a shell command into a queue; `paddock worker` runs it.
@@ -87,7 +87,7 @@ def submit(
     out = session.out
     if on and queue:
         raise UsageError(f"--on {on} and --queue {queue} are two places.", hint="One of them is enough.")
-    queue = on or queue
+    queue = engines.named(on) if on else queue or settings.load().queue
     words = (_from_stdin(),) if words == ("-",) else words
     points = sweep.expand(words, grid)
     for key in sweep.unused(words, grid):
@@ -108,7 +108,7 @@ def submit(
     ]
     kept = without_existing(home, tasks) if skip_existing else tasks
     _refuse_wrong(queue, common["engine"])
-    if dry_run and queue and queue.startswith("k8s:"):
+    if dry_run and queue.startswith("k8s:"):
         from paddock.cli.k8s.rendering import show_tasks
 
         show_tasks(session, home, queue, kept)
@@ -150,14 +150,14 @@ def _send_code(home: Home, digest: str) -> None:
         ship_code(home, digest)
 
 
-def _refuse_wrong(queue: str | None, told: Mapping[str, Any]) -> None:
+def _refuse_wrong(queue: str, told: Mapping[str, Any]) -> None:
     """What the engine would not understand is said before anything is queued."""
-    if told and is_redis(queue or settings.load().queue):
+    if told and is_redis(queue):
         raise UsageError(
-            f"--time and --engine are for engines, and {queue or 'a Redis'} is none.",
+            f"--time and --engine are for engines, and {parse(queue).shown} is none.",
             hint="--timeout limits a task; `paddock scale slurm` has workers started on an engine.",
         )
-    if queue and engines.is_engine(queue):
+    if engines.is_engine(queue):
         from paddock.work.launch.engines import refuse_wrong
 
         refuse_wrong(engines.parse(queue), told)

@@ -43,8 +43,9 @@ class Listing(NamedTuple):
 class DirectoryQueue:
     abilities = ABILITIES
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, by: engine.Engine | None = None) -> None:
+        """`by`: the engine that is to run its tasks, as its URL says; what is there already says so itself."""
+        self.path, self._by = path, by
         # roach kept its states in <queue>/tasks at one time and in <queue> at another.
         self.base = path / "tasks" if (path / "tasks" / QUEUED).is_dir() else path
         self._base = str(self.base)
@@ -56,6 +57,11 @@ class DirectoryQueue:
     @property
     def address(self) -> str:
         return str(self.path)
+
+    @property
+    def runner(self) -> engine.Engine | None:
+        """The engine that runs its tasks; None when people start workers."""
+        return self._by or engine.read(self.path)
 
     @property
     def workers(self) -> Path:
@@ -91,6 +97,8 @@ class DirectoryQueue:
                 directory.mkdir(parents=True, exist_ok=True)
             if not self.is_there():  # also when a full disk once took the name and not the content
                 files.replace(self.path / SENTINEL, b"1\n")
+            if self._by is not None:
+                engine.write(self.path, self._by)
             self.refuse_if_open_to_all()
         except OSError as error:
             denied = isinstance(error, PermissionError)
@@ -339,7 +347,13 @@ def find_queue(where: str | os.PathLike[str], home: Home) -> DirectoryQueue:
     if text.startswith(("redis://", "rediss://", "unix://")):
         raise UsageError("This cannot be done with a queue in Redis.", hint="Name a queue in a directory.")
     if engine.is_engine(text):
-        return DirectoryQueue(home.queues / engine.parse(text).queue)
+        named = engine.parse(text)
+        return DirectoryQueue(home.queues / named.queue, named)
+    if engine.is_url(text):
+        raise UsageError(
+            f"{text!r} is no queue that Paddock knows.",
+            hint="There are slurm://PARTITION, k8s://CONTEXT/NAMESPACE and redis://HOST:6379/0?queue=NAME.",
+        )
     if "/" in text or text.startswith(("~", ".")):
         return DirectoryQueue(Path(os.path.abspath(os.path.expanduser(text))))
     if not lifecycle.place(QUEUED, text):

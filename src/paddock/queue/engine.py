@@ -51,6 +51,23 @@ def is_engine(text: str) -> bool:
     return text.partition("://")[0] in SCHEMES and "://" in text
 
 
+def is_url(text: str) -> bool:
+    """Whose scheme nobody may know: no directory is called `pbs:`."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text) is not None
+
+
+def named(text: str) -> str:
+    """The URL of what `--on` says: `slurm` alone is `slurm://`. UsageError for a queue's name."""
+    if text in SCHEMES:
+        return f"{text}://"
+    if ":/" not in text:
+        raise UsageError(
+            f"--on {text} is no engine: write slurm://PARTITION or k8s://CONTEXT/NAMESPACE.",
+            hint=f"-Q {text} is a queue of that name.",
+        )
+    return text
+
+
 def parse(url: str) -> Engine:
     parts = urlsplit(url)
     if parts.scheme not in SCHEMES or parts.fragment or "@" in parts.netloc:

@@ -31,6 +31,7 @@ from paddock.evaluate.watching import awaited, globs, nesting
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.model import RunRow
+from paddock.queue.directory import DirectoryQueue
 from paddock.queue.finding import find_queue
 from paddock.queue.protocol import Queue
 from paddock.queue.redis.address import is_redis
@@ -124,6 +125,7 @@ def make_plan(session: Session, home: Home, given: Mapping[str, Any]) -> Plan:
     refuse_urls(options.rules, roots)
     home.prepare()
     queue = find_queue(_queue_named(given), home)
+    _refuse_engine(queue)
     if isinstance(queue, RedisQueue):
         queue.hand_on()
     queue.prepare()
@@ -151,6 +153,16 @@ def _queue_named(given: Mapping[str, Any]) -> str:
     if is_redis(name) or "/" in name:
         raise UsageError(f"--queue {name} and --redis-host are two places.", hint="One of them is enough.")
     return f"redis://{host or 'localhost'}:{port or 6379}/0?queue={name}"
+
+
+def _refuse_engine(queue: Queue) -> None:
+    """Its jobs are started by whoever looks at it, and a watch looks at checkpoints."""
+    engine = queue.runner if isinstance(queue, DirectoryQueue) else None
+    if engine is not None:
+        raise UsageError(
+            f"{engine.url} runs a job for each task, and evaluations want workers.",
+            hint=f"`paddock scale {engine.scheme} evaluation` has it start them: watch with -Q evaluation --no-worker.",
+        )
 
 
 def _setup(given: Mapping[str, Any], chosen: Sequence[Evaluator], queue: Queue) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def submit(
     if on is not None:
         if queue is not None:
             raise UsageError(f"submit() was given a queue, {queue}, and an engine, {on}.", hint="One is enough.")
-        queue = on
+        queue = engines.named(on)
     if cmd is not None:  # by its name; what stands before it is roach's queue
         if len(args) > 1 or (args and queue is not None):
             raise UsageError(f"submit() was given two commands, one of them cmd={cmd!r}.", hint="One is enough.")
@@ -233,8 +233,6 @@ def submit_all(
         target.prepare()
     except (Refused, Unreachable) as error:  # of a server: what is not there is nowhere
         raise type(error)(f"{error.message} Nothing was submitted.", hint=error.hint) from None
-    if isinstance(target, DirectoryQueue) and isinstance(queue, str) and engines.is_engine(queue):
-        engines.write(target.path, engines.parse(queue))
     remember(target, place)
     return enter(tasks, target, place, ship)
 

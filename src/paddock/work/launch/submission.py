@@ -20,7 +20,8 @@ from paddock.record.layout import Home, find_home
 
 @wraps(submission.submit)
 def submit(*args: str, home: Any = None, **about: Any) -> Submitted:
-    _refuse_wrong(about.get("queue"), [about])
+    said = about.get("on") or about.get("queue") or (args[0] if len(args) > 1 else None)
+    _refuse_wrong(said, [about])
     made = submission.submit(*args, home=home, ship=send_code, **about)
     _start([made], home)
     return made
@@ -34,8 +35,9 @@ def submit_all(tasks: Sequence[Mapping[str, Any]], *, home: Any = None, **about:
     return made
 
 
-def _refuse_wrong(queue: Any, tasks: Sequence[Mapping[str, Any]]) -> None:
+def _refuse_wrong(said: Any, tasks: Sequence[Mapping[str, Any]]) -> None:
     """What the engine would not understand is said before anything is queued."""
+    queue = said or settings.load().queue
     if isinstance(queue, str) and is_engine(queue):
         from paddock.work.launch.engines import refuse_wrong
 
