@@ -28,6 +28,7 @@ from tests.cluster.apiserver import MERGE, Server, room
 from tests.cluster.nodelogs import serve
 
 BEAT_SECONDS = 5.0
+_OVERDUE = {"reason": "DeadlineExceeded", "message": "Pod was active on the node longer than the specified deadline"}
 
 
 def now() -> str:
@@ -189,11 +190,13 @@ class Pod:
         if self.ending.is_set():  # deleted while it was begun
             os.killpg(self.process.pid, signal.SIGTERM)
         self._report("Running", container, {"running": {"startedAt": began}})
+        overdue = False
         try:
             code = self.process.wait(limit)
         except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            code = self.process.wait()
+            overdue = True
+            self._report("Failed", container, {"running": {"startedAt": began}}, _OVERDUE)  # as a kubelet does it
+            code = self._kill(self.spec["spec"].get("terminationGracePeriodSeconds", 30))
         message = (self.directory / "message").read_bytes()[:4096].decode("utf-8", "replace")
         if not message and code and container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
             message = self.log.read_bytes()[-2048:].decode("utf-8", "replace")
@@ -204,12 +207,25 @@ class Pod:
             "startedAt": began,
             "finishedAt": now(),
         }
-        self._report("Succeeded" if code == 0 else "Failed", container, {"terminated": ended})
+        phase = "Succeeded" if code == 0 and not overdue else "Failed"
+        self._report(phase, container, {"terminated": ended}, _OVERDUE if overdue else {})
 
-    def _report(self, phase: str, container: dict[str, Any], state: dict[str, Any]) -> None:
+    def _kill(self, grace: float) -> int:
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            return self.process.wait(grace)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            return self.process.wait()
+
+    def _report(
+        self, phase: str, container: dict[str, Any], state: dict[str, Any], about: dict[str, str] | None = None
+    ) -> None:
         ready = "running" in state
         status = {
             "phase": phase,
+            **(about or {}),
             "startTime": now(),
             "hostIP": "127.0.0.1",
             "podIP": "127.0.0.1",

@@ -89,8 +89,6 @@ def pod(command: Sequence[str], called: str, options: Options, *, gpus: int = 0,
     task = Task(id=called, command="", gpus=gpus, cpus=cpus, mem=mem)
     about = labels(called, "none", "pod")
     spec = _pod(task, options, list(command), dict(options.env), [])
-    if options.time:
-        spec["activeDeadlineSeconds"] = options.time
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": called, "labels": about}, "spec": spec}
 
 
@@ -149,8 +147,6 @@ def _job(
     }
     if version >= REPLACES:
         spec["podReplacementPolicy"] = "Failed"
-    if options.time:
-        spec["activeDeadlineSeconds"] = options.time
     if options.kueue and version >= SUSPENDS:
         spec["suspend"] = True  # Kueue lets it go
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
@@ -186,6 +182,9 @@ def _pod(
         "terminationGracePeriodSeconds": GRACE_SECONDS,
         "containers": [container],
     }
+    if options.time:
+        # The pod's, not its Job's, which would begin while it waits for a node.
+        spec["activeDeadlineSeconds"] = options.time
     if volumes:
         spec["volumes"] = [volume for volume, _ in volumes]
     if options.select:

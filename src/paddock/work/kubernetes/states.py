@@ -23,6 +23,7 @@ _HINTS = {
     "CreateContainerError": "the container cannot be made",
     "RunContainerError": "the container cannot be started",
 }
+OVERDUE = "DeadlineExceeded"
 _LONGEST = 300
 
 
@@ -70,7 +71,7 @@ def _state(job: Object, pod: Object | None) -> tuple[JobState, str]:
         return JobState.RUNNING, "being deleted"  # for as long as its pod may live
     for condition in status.get("conditions", ()):
         if condition.get("status") == "True" and condition.get("type") in ("Complete", "Failed"):
-            if pod is not None and pod_phase(pod) in ("Running", "Pending", "Unknown"):
+            if pod is not None and (pod_phase(pod) in ("Running", "Pending", "Unknown") or _is_ending(pod)):
                 return JobState.RUNNING, "ending"  # its deadline is over, and its pod has not gone yet
             return JobState.ENDED, _ended(condition, pod)
     if pod is not None:
@@ -79,6 +80,15 @@ def _state(job: Object, pod: Object | None) -> tuple[JobState, str]:
         queue = job["metadata"].get("labels", {}).get("kueue.x-k8s.io/queue-name", "")
         return JobState.PENDING, f"suspended: waits in Kueue's queue {queue}" if queue else "suspended"
     return JobState.PENDING, "has no pod yet"
+
+
+def _is_ending(pod: Object) -> bool:
+    """Its time is over, and it has failed, but what runs in it has its grace."""
+    return _is_overdue(pod) and "running" in _container(pod)
+
+
+def _is_overdue(pod: Object) -> bool:
+    return bool(pod.get("status", {}).get("reason") == OVERDUE)
 
 
 def pod_phase(pod: Object) -> str:
@@ -117,19 +127,27 @@ def reason(word: str, message: str) -> str:
 
 def terminated(pod: Object) -> Object | None:
     """How our container ended."""
+    found: Object | None = _container(pod).get("terminated")
+    return found
+
+
+def _container(pod: Object) -> Object:
+    """The state of ours."""
     for one in pod.get("status", {}).get("containerStatuses", ()):
-        if one.get("name") == CONTAINER and one.get("state", {}).get("terminated"):
-            found: Object = one["state"]["terminated"]
+        if one.get("name") == CONTAINER:
+            found: Object = one.get("state", {})
             return found
-    return None
+    return {}
 
 
 def _ended(condition: Object, pod: Object | None) -> str:
     if condition.get("type") == "Complete":
         return "complete"
     ended = terminated(pod) if pod is not None else None
-    if condition.get("reason") == "DeadlineExceeded":
-        return "DeadlineExceeded: it took longer than its time"
+    if pod is not None and _is_overdue(pod) and "waiting" in _container(pod):
+        return f"it did not start within its time: {why_pending(pod)}"
+    if condition.get("reason") == OVERDUE or (pod is not None and _is_overdue(pod)):
+        return f"{OVERDUE}: it took longer than its time"
     if ended:
         word = ended.get("reason", "")
         return f"exit code {ended.get('exitCode')}" + (f" ({word})" if word not in ("", "Error") else "")

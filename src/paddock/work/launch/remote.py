@@ -176,12 +176,23 @@ def judge(file: TaskFile, place: Place, job: Job | None) -> Result:
         note = Attempt(number=number, worker=str(place.token.worker), outcome="lost", exit="its job is gone")
         return _noted(file, note)
     if (found := _said(job, number)) is not None:
-        return found
+        return _overdue(file, found) if found.state == QUEUED and found.notes and _is_overdue(job) else found
     outcome, exit = _outcome(job)
     note = Attempt(
         number=number, worker=job.id, host=job.node, outcome=outcome, exit=exit, tail=job.said[-_TAIL:].rstrip("\n")
     )
     return _noted(file, note)
+
+
+def _is_overdue(job: Job) -> bool:
+    return job.about.startswith("DeadlineExceeded")
+
+
+def _overdue(file: TaskFile, found: Result) -> Result:
+    """It was given back because its time was over, and would be so again."""
+    last = msgspec.structs.replace(found.notes[-1], outcome="timed out", exit="it took longer than its time")
+    before = msgspec.structs.replace(file, attempts=(*file.attempts, *found.notes[:-1]))
+    return Result([*found.notes[:-1], last], _noted(before, last).state)
 
 
 def _noted(file: TaskFile, note: Attempt) -> Result:
@@ -192,7 +203,7 @@ def _outcome(job: Job) -> tuple[str, str]:
     """By the exit code. One that `paddock task` does not have is that of something which ended it."""
     if job.exit == 0:
         return "done", "exit code 0"
-    if job.about.startswith("DeadlineExceeded"):
+    if _is_overdue(job):
         return "timed out", job.about
     known = {TASK_FAILED: "failed", GIVEN_BACK: "requeued"}
     return known.get(-1 if job.exit is None else job.exit, "lost"), job.about

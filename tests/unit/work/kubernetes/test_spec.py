@@ -135,3 +135,16 @@ def test_any_id_becomes_a_name_and_a_label(text: str) -> None:
 def test_ids_that_look_alike_have_names_of_their_own() -> None:
     ids = ["a_b", "a-b", "A-b", "a.b", "x" * 60 + "1", "x" * 60 + "2"]
     assert len({names.name(one, "ab12") for one in ids}) == len(ids)
+
+
+def test_the_time_of_a_task_begins_when_a_node_has_it() -> None:
+    """A Job's own would begin while it waits for room."""
+    for options in (merge({"image": "i", "time": "4h"}), merge({"image": "i", "time": "4h", "home": "c:/h"})):
+        parcel = Parcel(task(), "k8s-3f2a.1", b"")
+        job = (
+            spec.worker_job(task(), "q", "q", options, "ab12", (1, 30))
+            if options.home
+            else spec.task_job(parcel, "q", options, "ab12", (1, 30))
+        )
+        assert job["spec"]["template"]["spec"]["activeDeadlineSeconds"] == 4 * 3600
+        assert "activeDeadlineSeconds" not in job["spec"]

@@ -44,6 +44,12 @@ def ended(code: int, **more: Any) -> dict[str, Any]:
     return pod("Succeeded" if code == 0 else "Failed", containerStatuses=[{"name": "task", "state": state}])
 
 
+def overdue(state: dict[str, Any] | None) -> dict[str, Any]:
+    """A pod whose own time is over, as a kubelet says it: at once, also while its container has its grace."""
+    containers = {"containerStatuses": [{"name": "task", "state": state}]} if state is not None else {}
+    return pod("Failed", reason="DeadlineExceeded", message="Pod was active on the node too long", **containers)
+
+
 UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes: no gpu"}
 
 
@@ -64,6 +70,14 @@ UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedul
         ([job(condition("Failed")), ended(137, reason="OOMKilled")], JobState.ENDED, "exit code 137 (OOMKilled)"),
         ([job(condition("Failed", reason="DeadlineExceeded"))], JobState.ENDED, "DeadlineExceeded"),
         ([job(condition("Failed", reason="DeadlineExceeded")), pod("Running")], JobState.RUNNING, "ending"),
+        ([job(condition("Failed")), overdue({"running": {}})], JobState.RUNNING, "ending"),
+        ([job(condition("Failed")), overdue({"terminated": {"exitCode": 75}})], JobState.ENDED, "DeadlineExceeded"),
+        ([job(condition("Failed")), overdue(None)], JobState.ENDED, "DeadlineExceeded"),
+        (
+            [job(condition("Failed")), overdue({"waiting": {"reason": "ErrImagePull"}})],
+            JobState.ENDED,
+            "did not start within its time: ErrImagePull",
+        ),
         ([job(condition("Failed", reason="BackoffLimitExceeded"))], JobState.ENDED, "BackoffLimitExceeded"),
         ([job({}, spec={"suspend": True})], JobState.PENDING, "suspended"),
         ([job(metadata={"deletionTimestamp": "now"})], JobState.RUNNING, "being deleted"),

@@ -17,6 +17,7 @@ from paddock.work.launch.tending import tend
 from paddock.work.launcher import Capabilities, Job, JobState, Launched, Parcel
 
 TOKEN = Token("k8s-3f2a", 1)
+GIVEN_BACK = '{"state": "queued", "attempts": [{"number": 1, "outcome": "requeued", "exit": "", "tail": "hello"}]}'
 SAID = '{"state": "done", "attempts": [{"number": 1, "outcome": "done", "exit": "exit code 0", "tail": "hello"}]}'
 
 
@@ -36,6 +37,9 @@ def ended(exit: int | None, about: str = "", said: str = "") -> Job:
         (ended(10, "exit code 10", "no JSON"), "failed", "failed"),
         (ended(75, "exit code 75"), "requeued", "queued"),
         (ended(None, "DeadlineExceeded: it took longer than its time"), "timed out", "failed"),
+        (ended(75, "DeadlineExceeded: it took longer than its time", GIVEN_BACK), "timed out", "failed"),
+        (ended(75, "exit code 75", GIVEN_BACK), "requeued", "queued"),
+        (ended(None, "it did not start within its time: ErrImagePull"), "lost", "queued"),
         (ended(137, "exit code 137 (OOMKilled)"), "lost", "queued"),
         (ended(None, "BackoffLimitExceeded"), "lost", "queued"),
         (None, "lost", "queued"),
