@@ -41,10 +41,11 @@ def see_to(session: Session, queue: Queue, fresh: Sequence[Task] = (), by: Launc
     refused = [one for one in found.launched if one.trouble]
     if started:
         session.out.note(f"{engine.url} has {many(len(started), 'new job')}.")
-    for one in refused[:_NAMED]:
+    named = refused[:_NAMED] if any(not one.later for one in refused) else refused[:1]
+    for one in named:
         session.out.trouble(f"{one.task} is queued, but got no job: {one.trouble}")
-    if len(refused) > _NAMED:
-        session.out.trouble(f"{len(refused) - _NAMED} more got none.")
+    if len(refused) > len(named):
+        session.out.trouble(f"{len(refused) - len(named)} more got none.")
     if found.stuck:
         session.out.note(
             f"{many(len(found.stuck), 'task')} had several jobs that ended before the task began, and get no more: "
@@ -69,7 +70,7 @@ def is_refused(found: Tended, tasks: Collection[str]) -> bool:
     """The engine has answered, and does not want these: no look will change that. One that is away may come back."""
     if found.trouble is not None:
         return not isinstance(found.trouble, Unreachable)
-    return any(one.trouble for one in found.launched if one.task in tasks)
+    return any(one.trouble and not one.later for one in found.launched if one.task in tasks)
 
 
 def give_another_chance(queue: Queue, tasks: Sequence[str]) -> None:

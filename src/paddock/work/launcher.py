@@ -50,6 +50,7 @@ class Launched(NamedTuple):
     task: str
     job: str = ""
     trouble: str = ""  # a sentence: what failed, and what to do. The task waits on
+    later: bool = False  # nobody has to do anything: it may start at a later look
 
 
 class Capabilities(NamedTuple):

@@ -69,7 +69,7 @@ def _start(made: Sequence[Submitted], home: Any) -> None:
     tasks = [one.task for one in made]
     found = start(DirectoryQueue(made[0].queue), launcher(engine, place), engine.scheme, tasks)
     mine = {one.id for one in made}
-    refused = [one for one in found.launched if one.trouble and one.task in mine]
+    refused = [one for one in found.launched if one.trouble and not one.later and one.task in mine]
     said: PaddockError | None = found.trouble or (Refused(refused[0].trouble) if refused else None)
     if said is not None:
         raise type(said)(

@@ -82,7 +82,9 @@ class SlurmLauncher:
         ready = [task for task in waiting.values() if not any(d.task in waiting for d in task.after)]
         ready = ready or list(waiting.values())
         blocked = {
-            task.id: Launched(task.id, trouble=f"It waits for {parent.task}, which got no job.")
+            task.id: Launched(
+                task.id, trouble=f"It waits for {parent.task}, which got no job.", later=done[parent.task].later
+            )
             for task in ready
             for parent in task.after
             if parent.task in done and not done[parent.task].job
@@ -114,19 +116,25 @@ class SlurmLauncher:
         """`begun`: some have a job already, so what goes wrong is told of these alone."""
         found: list[Launched] = []
         most = 1 if len(tasks) == 1 else self._site(queue).most
-        for first in range(0, len(tasks), most):
-            part = tasks[first : first + most]
+        few = 0  # once Slurm has said that it is full: how many are tried, twice as many each time
+        while left := tasks[len(found) :]:
+            part = left[: min(few or most, most)]
             try:
                 job = self._submit(queue, group, part)
                 numbers = [job] if len(part) == 1 else [f"{job}_{index}" for index in range(len(part))]
                 found += map(Launched, part, numbers)
+                few *= 2
             except Refused as error:
-                found += [Launched(task, trouble=script.advice(error.message)) for task in part]
+                if not states.is_full(error.message):
+                    found += [Launched(task, trouble=script.advice(error.message)) for task in part]
+                elif few or len(part) == 1:
+                    found += [Launched(task, trouble=script.full(error.message), later=True) for task in left]
+                else:
+                    few = 1
             except Unreachable as error:
                 if not begun and not found:
                     raise
-                found += [Launched(task, trouble=str(error)) for task in tasks[first:]]
-                break
+                found += [Launched(task, trouble=str(error), later=True) for task in left]
         return found
 
     def _submit(self, queue: DirectoryQueue, group: _Group, tasks: Sequence[str]) -> str:

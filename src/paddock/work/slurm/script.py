@@ -210,8 +210,9 @@ def pilot(call: Sequence[str], directory: str, needs: Needs, name: str, count: i
 
 
 _HINTS = {
+    # First: Slurm calls it "account or account/partition combination".
+    "invalid account": "`sacctmgr show assoc user=$USER` lists yours; slurm://PARTITION?account=NAME names one.",
     "partition": "`sinfo` lists the partitions; slurm://PARTITION names one.",
-    "account": "`sacctmgr show assoc user=$USER` lists yours; slurm://PARTITION?account=NAME names one.",
     "qos": "`sacctmgr show qos` lists them; slurm://PARTITION?qos=NAME names one.",
     "time limit": "Ask for less with --time; `sinfo -o '%P %l'` lists what the partitions allow.",
     "configuration is not available": "No node has that much: ask for fewer --gpus, --cpus or less --mem.",
@@ -224,6 +225,11 @@ def advice(said: str) -> str:
     """Slurm's own words, and what helps."""
     hint = next((hint for word, hint in _HINTS.items() if word in said.lower()), "")
     return f"{said} {hint}".strip()
+
+
+def full(said: str) -> str:
+    """That it takes no more of a user's jobs now."""
+    return f"{said} As many of your jobs as it allows are there: the others start when some of those are over."
 
 
 # When the job's time is over, if Slurm does not say it by itself (before 23.02).

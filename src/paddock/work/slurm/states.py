@@ -110,6 +110,11 @@ _AWAY = re.compile(
 )
 
 
+def is_full(text: str) -> bool:
+    """Whether the words mean that a user has as many jobs there as may be: it takes more when some of them are over."""
+    return "MaxSubmit" in text
+
+
 def is_away(text: str) -> bool:
     """Whether the words mean that Slurm itself did not answer, rather than that it refuses."""
     return _AWAY.search(text) is not None

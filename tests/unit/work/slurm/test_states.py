@@ -80,3 +80,9 @@ def test_saccts_lines_are_read_and_what_is_no_job_is_left_out() -> None:
     )
     found = states.accounted("\n".join(lines))
     assert found == {"4711": "FAILED", "4712_3": "CANCELLED", "4713": "COMPLETED"}
+
+
+def test_a_user_who_has_as_many_jobs_as_allowed_is_told_from_one_who_is_refused() -> None:
+    full = "QOSMaxSubmitJobPerUserLimit; Batch job submission failed: Job violates accounting/QOS policy"
+    assert states.is_full(full) and states.is_full("AssocMaxSubmitJobLimit; Batch job submission failed")
+    assert not states.is_full("Batch job submission failed: Invalid qos specification")
