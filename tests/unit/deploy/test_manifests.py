@@ -69,6 +69,22 @@ def test_the_commands_of_ours_have_the_options_that_they_are_given() -> None:
     assert seen == {"serve", "worker"}
 
 
+def test_the_queue_lets_in_only_who_has_its_password() -> None:
+    (queue,), (workers,) = (
+        [
+            container
+            for one in objects()
+            for container in one.get("spec", {}).get("template", {}).get("spec", {}).get("containers", ())
+            if container["name"] == name
+        ]
+        for name in ("redis", "worker")
+    )
+    assert queue["args"][-2:] == ["--requirepass", "$(REDIS_PASSWORD)"]
+    known = {one["name"]: one["valueFrom"]["secretKeyRef"] for one in queue["env"]}
+    told = {one["name"]: one.get("valueFrom", {}).get("secretKeyRef") for one in workers["env"]}
+    assert known["REDIS_PASSWORD"] == told["PADDOCK_REDIS_PASSWORD"]
+
+
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
 def test_kustomize_puts_it_together() -> None:
     done = subprocess.run(["kubectl", "kustomize", str(DIRECTORY)], capture_output=True, text=True, check=True)
