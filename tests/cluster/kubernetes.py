@@ -29,7 +29,7 @@ from tests.cluster import kubelet
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paddock-cluster"
 PROGRAMS = CACHE / "kubernetes" / "bin"
-READY_SECONDS = 90.0
+READY_SECONDS = 240.0
 NODE = "node-1"
 AUDIT = "audit.log"  # beside the kubeconfig
 _CONTROLLERS = (

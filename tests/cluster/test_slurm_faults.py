@@ -15,11 +15,10 @@ from tests.acceptance.conftest import new_program
 from tests.cluster import slurm as cluster
 from tests.cluster.test_slurm import TWICE, Queue, outcomes
 from tests.conformance.slurm import _CONF
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.skipif(not _CONF, reason="make test-slurm starts the cluster")
 HERE = Path(_CONF).parent
-CONTROLLER_SECONDS = 60.0
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def slurm(home: Home, tmp_path: Path) -> Iterator[Queue]:
 
 
 def _answers(slurm: Queue) -> None:
-    until(lambda: slurm.slurm("scontrol", "ping").count("UP"), CONTROLLER_SECONDS, pause=0.2)
+    until(lambda: slurm.slurm("scontrol", "ping").count("UP"), pause=0.2)
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def node(slurm: Queue) -> Iterator[list[str]]:
         cluster.stop_one(HERE, f"slurmd-{name}")
         cluster.start_node(HERE, name)
         slurm.slurm("scontrol", "update", f"nodename={name}", "state=resume")
-    until(lambda: cluster._idle_nodes(Path(_CONF)) == 2, 60, pause=0.3)
+    until(lambda: cluster._idle_nodes(Path(_CONF)) == 2, pause=0.3)
 
 
 def _lose(slurm: Queue, name: str) -> None:
@@ -136,7 +135,7 @@ def _is_saved(slurm: Queue) -> None:
     (job,) = slurm.jobs()
     mark = f"saved-{job.name}"
     slurm.slurm("scontrol", "update", f"JobId={job.id}", f"AdminComment={mark}")
-    until(lambda: mark.encode() in (HERE / "state" / "job_state").read_bytes(), 60, pause=0.2)
+    until(lambda: mark.encode() in (HERE / "state" / "job_state").read_bytes(), pause=0.2)
 
 
 def _impatient(slurm: Queue) -> str:
@@ -162,15 +161,15 @@ def forgetful() -> Iterator[None]:
 
 
 def _reconfigure() -> None:
-    subprocess.run(["scontrol", "reconfigure"], env={**os.environ, "SLURM_CONF": _CONF}, check=True, timeout=60)
+    subprocess.run(["scontrol", "reconfigure"], env={**os.environ, "SLURM_CONF": _CONF}, check=True, timeout=DEADLINE)
 
 
 def test_of_a_job_that_squeue_has_forgotten_sacct_says_how_it_ended(slurm: Queue, forgetful: None) -> None:
     task = slurm.submit("true", "--engine", "python=/no/such/python")
     for _ in range(3):  # then it gets no more jobs
-        until(lambda: not slurm.jobs(), 120, pause=0.5)
+        until(lambda: not slurm.jobs(), pause=0.5)
         slurm.tend()
-    until(lambda: not slurm.jobs(), 120, pause=0.5)
+    until(lambda: not slurm.jobs(), pause=0.5)
     (why,) = [one["why"] for one in slurm.program("status", "--json").json["queues"][0]["waiting"]]
     assert "FAILED" in why and "/no/such/python" in why
     # Where there is no accounting, the job is over all the same, and its log says what it can.

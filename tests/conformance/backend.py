@@ -47,7 +47,7 @@ class Backend:
             if worker.poll() is None:
                 worker.send_signal(signal.SIGINT)
         for worker in self._workers:
-            worker.communicate(timeout=60)
+            worker.communicate(timeout=DEADLINE)
 
     # Tasks
 
@@ -132,12 +132,12 @@ class Backend:
     def kill_worker(self, worker: subprocess.Popen[str]) -> None:
         """As the kernel does it when memory is short: no word to anybody."""
         os.kill(worker.pid, signal.SIGKILL)
-        worker.wait(60)
+        worker.wait(DEADLINE)
 
     def stop_worker(self, worker: subprocess.Popen[str]) -> None:
         """As an engine does it before it takes the machine away."""
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(60) == 0
+        assert worker.wait(DEADLINE) == 0
 
 
 class DirectoryBackend(Backend):

@@ -28,7 +28,7 @@ from paddock.work.launch.tending import tend
 from tests.cluster.apiserver import make_room, remove
 from tests.cluster.kubelet import ADDRESS, in_containers
 from tests.conformance.backend import LOST, PAUSE, QUICK, REQUEUE, Backend
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 KUBECONFIG = os.environ.get("PADDOCK_TEST_K8S", "")
 IMAGE = os.environ.get("PADDOCK_TEST_K8S_IMAGE", "")
@@ -44,7 +44,6 @@ class KubernetesBackend(Backend):
 
     name = "kubernetes"
     capabilities = frozenset({PAUSE, LOST, REQUEUE})  # the order in which they start is the scheduler's
-    patience = 120.0
 
     def __init__(self, program: Any, home: Home) -> None:
         super().__init__(program, home)
@@ -184,7 +183,7 @@ class KubernetesBackend(Backend):
         """The Job is taken away: its pod has its time to give the task back."""
         self._here(False)
         jobs = self.kubectl("get", "jobs", "-l", f"paddock.dev/queue={self._identity()}", "-o", "name").split()
-        self.kubectl("delete", *jobs, "--cascade=foreground", "--wait=true", "--timeout=60s")
+        self.kubectl("delete", *jobs, "--cascade=foreground", "--wait=true", f"--timeout={DEADLINE:.0f}s")
         self.until(lambda: not self._pods())
 
 
@@ -200,7 +199,7 @@ class HandedOverBackend(KubernetesBackend):
             address = f"{HOST}:{one.getsockname()[1]}"
         self._server = self.program.start("serve", "--address", address, start_new_session=True)
         token = self.home.path / "server" / "token"
-        until(token.exists, 60)
+        until(token.exists)
         data = json.dumps({"stringData": {"token": token.read_text().strip()}, "kind": "Secret", "apiVersion": "v1"})
         secret = {**json.loads(data), "metadata": {"name": f"token-{self.mark}"}}
         self.kubectl("create", "-f", "-", given=json.dumps(secret))
@@ -217,4 +216,4 @@ class HandedOverBackend(KubernetesBackend):
             super().close()
         finally:
             self._server.send_signal(signal.SIGINT)
-            self._server.communicate(timeout=60)
+            self._server.communicate(timeout=DEADLINE)

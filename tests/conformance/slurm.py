@@ -15,7 +15,7 @@ from paddock.record.layout import Home
 from paddock.work.slurm.launcher import comment
 from paddock.work.slurm.states import FORMAT, Row, rows
 from tests.conformance.backend import LOST, OVER, PAUSE, REQUEUE, Backend
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 _CONF = os.environ.get("PADDOCK_TEST_SLURM", "")  # now: each test has an environment of its own
 _TEND_SECONDS = 3.0
@@ -25,7 +25,6 @@ _TOLD_SECONDS = 20.0  # who is told again within the three seconds never begins
 class SlurmBackend(Backend):
     name = "slurm"
     capabilities = frozenset({PAUSE, LOST, REQUEUE})
-    patience = 90.0
 
     def __init__(self, program: Any, home: Home) -> None:
         super().__init__(program, home)
@@ -44,7 +43,9 @@ class SlurmBackend(Backend):
     def slurm(self, *words: str) -> str:
         if words[0] == "scancel" and len(words) == 1:
             return ""
-        return subprocess.run(words, env=self.program.environment, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(
+            words, env=self.program.environment, capture_output=True, text=True, timeout=DEADLINE
+        ).stdout
 
     def jobs(self) -> list[Row]:
         mine = comment(find_queue(self.url, self.home))
@@ -96,9 +97,13 @@ class SlurmBackend(Backend):
     def _alive(self) -> Sequence[Any]:
         return [seen for seen in workers(find_queue(self.url, self.home)) if seen.state == ALIVE]
 
+    def alive(self) -> Any:
+        """The one worker that is; it may not have said so yet when its task begins to write."""
+        (seen,) = self.until(self._alive)
+        return seen
+
     def kill_worker(self, worker: Any) -> None:
-        (seen,) = self._alive()
-        os.kill(seen.identity.pid, signal.SIGKILL)
+        os.kill(self.alive().identity.pid, signal.SIGKILL)
 
     def stop_worker(self, worker: Any) -> None:
         (job,) = [row for row in self.jobs() if row.word == "RUNNING"]
