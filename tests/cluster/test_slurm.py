@@ -242,7 +242,7 @@ def test_a_thousand_tasks_are_two_arrays_one_question_and_one_cancellation(slurm
 def test_a_cluster_that_does_not_answer_costs_nothing_but_time(tmp_path: Path, home: Home) -> None:
     place = tmp_path / "down"
     place.mkdir()
-    (place / "slurm.conf").write_text(cluster.configuration(place, [1, 2]))
+    (place / "slurm.conf").write_text(cluster.configuration(place, [1, 2]) + "MessageTimeout=2\n")
     program = new_program(home.path, tmp_path)
     program.environment["SLURM_CONF"] = str(place / "slurm.conf")
     found = program("submit", "-q", "--no-snapshot", "--on", "slurm://", "--", "true")
