@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,13 @@ def test_a_watch_does_not_hand_evaluations_to_who_starts_no_workers(bare: Any) -
 def test_who_is_told_that_a_redis_is_no_engine_does_not_read_its_password(bare: Any) -> None:
     found = bare("submit", "-Q", "redis://:hidden@box/0", "--time", "1h", "--", "true")
     assert found.code == 2 and "is none" in found.err and "hidden" not in found.err
+
+
+def test_a_pod_is_named_after_whatever_text_of_a_shell_it_runs(bare: Any) -> None:
+    run = ("k8s", "run", "--image", "any:1", "--dry-run", "--json", "--")
+    found = bare(*run, "cat <<EOF\nit's\nEOF")
+    (pod,) = json.loads(found.out)["objects"]
+    assert found.code == 0 and pod["metadata"]["name"].startswith("run-cat-")
+    for nothing in ("", "  \n"):
+        found = bare(*run, nothing)
+        assert found.code == 2 and "There is no command" in found.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shlex
 import sys
 import time
 from typing import Any
@@ -62,7 +61,10 @@ def run(
     options = told(on, said)
     if name is not None and not names.is_name(name, 63):
         raise UsageError(f"--name {name!r} is no name of a pod.", hint="Small letters, digits and '-'.")
-    called = name or names.name("run", shlex.split(words[0])[0].rpartition("/")[2] or "command", secrets.token_hex(2))
+    first = words[0].split()  # by what a person would call it: a shell's text need not be words that are quoted well
+    if not first:
+        raise UsageError("There is no command.", hint="paddock k8s run --image python:3.12 -- python -V")
+    called = name or names.name("run", first[0].rpartition("/")[2] or "command", secrets.token_hex(2))
     argv = list(words) if len(words) > 1 else ["/bin/sh", "-c", words[0]]
     pod = spec.pod(argv, called, options, gpus=gpus, cpus=cpus, mem=parse_bytes(mem) if mem else 0)
     client = Client(options.context, options.namespace)

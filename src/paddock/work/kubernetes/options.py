@@ -184,7 +184,7 @@ def _path(key: str, path: str, value: Any) -> str:
 def _claim_at(key: str, part: str, value: Any) -> Mount:
     name, _, rest = part.partition(":")
     path, _, mode = rest.partition(":")
-    if not is_name(name) or mode not in ("", "ro", "rw"):
+    if not is_name(name) or not path or mode not in ("", "ro", "rw"):
         raise _wrong(key, value, "CLAIM:/PATH or CLAIM:/PATH:ro, where CLAIM is a PersistentVolumeClaim")
     return Mount(name, _path(key, path, value), mode == "ro")
 

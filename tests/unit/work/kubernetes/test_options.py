@@ -68,3 +68,9 @@ def test_a_wrong_value_says_what_it_takes(key: str, value: Any) -> None:
     with pytest.raises(UsageError) as error:
         merge({key: value})
     assert error.value.hint
+
+
+def test_a_volume_without_a_path_is_told_how_volumes_are_written() -> None:
+    with pytest.raises(UsageError) as caught:
+        merge({"volumes": "data"})
+    assert "CLAIM:/PATH" in caught.value.hint
