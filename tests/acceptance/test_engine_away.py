@@ -51,6 +51,19 @@ def test_an_engine_may_be_the_usual_queue(bare: Any) -> None:
     assert "kind: Job" in bare("submit", "--no-snapshot", "--dry-run", "--", "true").out
 
 
+def test_a_dry_run_shows_what_sbatch_would_read_and_queues_nothing(bare: Any) -> None:
+    submit = ("submit", "--no-snapshot", "--on", "slurm://gpu?account=me", "--gpus", "2", "--time", "90m", "--dry-run")
+    found = bare(*submit, "--grid", "n=0..2", "--", "echo {n}")
+    assert found.code == 0
+    *told, nothing, call, shell = found.out.splitlines()[:6]
+    assert [line.split(": ")[1] for line in told] == ["echo 0", "echo 1", "echo 2"]
+    assert (nothing, call.split()[:2], shell) == ("", ["#", "sbatch"], "#!/bin/sh")
+    assert {"--account=me", "--partition=gpu", "--gres=gpu:2", "--time=0-01:30:00", "--array=0-2"} <= set(call.split())
+    (job,) = json.loads(bare(*submit, "--json", "--", "true").out)["jobs"]
+    assert job["script"].startswith("#!/bin/sh") and "--array=0-2" not in job["arguments"]
+    assert not list(Path(bare.home).glob("queues/*"))
+
+
 def test_what_is_moved_to_an_engine_is_run_by_it(bare: Any) -> None:
     task = bare("submit", "-q", "--no-snapshot", "--", "true").out.strip()
     assert bare("move", task, "--to", "slurm://gpu").code == 0

@@ -62,7 +62,7 @@ succeeds once the task is done, for --chk of another task; --quiet prints the id
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="For its environment; repeatable.")
 @click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where it runs [here].")
 @click.option("--no-snapshot", is_flag=True, help="Run the code in place, as it is when the task starts.")
-@click.option("--dry-run", is_flag=True, help="Only show the commands; for Kubernetes the objects.")
+@click.option("--dry-run", is_flag=True, help="Only show the commands; for an engine what it is sent.")
 def submit(
     session: Session,
     words: tuple[str, ...],
@@ -108,8 +108,8 @@ def submit(
     ]
     kept = without_existing(home, tasks) if skip_existing else tasks
     _refuse_wrong(queue, common["engine"])
-    if dry_run and queue.startswith("k8s:"):
-        from paddock.cli.k8s.rendering import show_tasks
+    if dry_run and engines.is_engine(queue):
+        from paddock.cli.dry import show_tasks
 
         show_tasks(session, home, queue, kept)
         return

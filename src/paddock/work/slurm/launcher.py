@@ -138,17 +138,33 @@ class SlurmLauncher:
         return found
 
     def _submit(self, queue: DirectoryQueue, group: _Group, tasks: Sequence[str]) -> str:
-        wants, dependencies = group
         name = tasks[0]
         if len(tasks) > 1:
             name = f"{_ARRAY}{secrets.token_hex(6)}"
             arrays = queue.path / ARRAYS
             arrays.mkdir(parents=True, exist_ok=True)
             files.write_once(arrays / name, "".join(f"{task}\n" for task in tasks).encode())
+        return commands.submit(*self._rendered(queue, group, tasks, name, self._site(queue)))
+
+    def _rendered(
+        self, queue: DirectoryQueue, group: _Group, tasks: Sequence[str], name: str, site: Site
+    ) -> tuple[list[str], bytes]:
+        """What sbatch is told, and the script that it reads."""
+        wants, dependencies = group
         given = script.arguments(wants, name, str(queue.path), comment(queue), len(tasks), dependencies)
         call = [wants.python or sys.executable, "-m", "paddock.cli.only", str(self.home.path)]
-        grace = grace_seconds(self._site(queue).kill_wait)
-        return commands.submit(given, script.script(tasks, call, str(queue.path), wants, name, grace))
+        return given, script.script(tasks, call, str(queue.path), wants, name, grace_seconds(site.kill_wait))
+
+    def render(self, queue: DirectoryQueue, tasks: Sequence[Task]) -> list[tuple[list[str], bytes]]:
+        """What would be sent for them, as on a cluster whose settings are the usual ones: Slurm is asked nothing."""
+        site = self._known or Site(_USUAL_ARRAY, _USUAL_KILL_WAIT)
+        found = []
+        for group, members in self._grouped(tasks, {}).items():
+            for first in range(0, len(members), site.most):
+                part = members[first : first + site.most]
+                name = part[0] if len(part) == 1 else f"{_ARRAY}ARRAY"
+                found.append(self._rendered(queue, group, part, name, site))
+        return found
 
     def _site(self, queue: DirectoryQueue) -> Site:
         """What Slurm's own settings say, asked once a day: a question for each submission would double its price."""
