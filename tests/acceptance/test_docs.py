@@ -234,7 +234,7 @@ class Place:
             input="y\n",
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,  # a page is many programs, one after the other
         )
         assert done.returncode == 0, f"{where}: {command}\n{done.stdout}\n{done.stderr}"
 
