@@ -26,7 +26,7 @@ def events(session: Session, name: str | None, on: str | None) -> None:
     chosen = [choose(found, name, cluster.where)] if name else found
     known = {one for thing in chosen for one in (thing.name, thing.pod) if one}
     mine = [one for one in cluster.find("Event") if one.get("involvedObject", {}).get("name") in known]
-    mine.sort(key=_time)
+    mine.sort(key=order)
     shown = [
         {
             "time": _time(one),
@@ -38,7 +38,9 @@ def events(session: Session, name: str | None, on: str | None) -> None:
         for one in mine
     ]
     session.out.json({"events": shown, "now": {thing.name: thing.about for thing in chosen}})
-    rows: list[list[Cell]] = [[one["time"], one["object"], (one["reason"], "bold"), one["message"]] for one in shown]
+    rows: list[list[Cell]] = [
+        [_whole(one["time"]), one["object"], (one["reason"], "bold"), one["message"]] for one in shown
+    ]
     if rows:
         fitted_table(session.out, ["time", "object", "reason", "message"], rows, flexible=[3])
     for thing in chosen if name else ():
@@ -49,3 +51,13 @@ def events(session: Session, name: str | None, on: str | None) -> None:
 
 def _time(one: dict[str, Any]) -> str:
     return str(one.get("lastTimestamp") or one.get("eventTime") or one["metadata"].get("creationTimestamp") or "")
+
+
+def order(one: dict[str, Any]) -> str:
+    """Some have fractions of a second: those come after the whole one."""
+    return _time(one).rstrip("Z")
+
+
+def _whole(time: str) -> str:
+    """Without what some clusters say of microseconds."""
+    return time.partition(".")[0].rstrip("Z") + "Z" if time else ""
