@@ -34,6 +34,8 @@ def missing() -> str:
         return f"{', '.join(lacking)} missing"
     if not Path("/usr/lib/cni/bridge").exists():
         return "the plugins of container networks are missing"
+    if Path("/sys/class/net", BRIDGE).exists():
+        return f"another run has the bridge {BRIDGE}, or one that was killed has left it: ip link delete {BRIDGE}"
     return ""
 
 
