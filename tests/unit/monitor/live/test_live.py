@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -60,6 +59,15 @@ class Ear:
 
     def next(self, kind: str) -> tuple[str, Any]:
         return next((number, data) for found, number, data in self.events() if found == kind)
+
+    def all_of(self, *kinds: str) -> dict[str, Any]:
+        """The last of each by the time each has come: one may be told twice, and several come in one piece."""
+        told: dict[str, Any] = {}
+        for kind, _, data in self.events():
+            told[kind] = data
+            if told.keys() >= set(kinds):
+                break
+        return told
 
 
 @contextmanager
@@ -193,7 +201,7 @@ def test_what_happens_right_after_hello_is_told_even_if_nobody_has_looked_since(
             one.next("hello")
             (ledger / "found").touch()
             ask(home, "live", "now?")
-        told = {kind: data for kind, _, data in islice(one.events(), 2)}
+        told = one.all_of("watches", "questions")
         assert told["watches"] == {"watches": ["w1"]}
         assert [asked["prompt"] for asked in told["questions"]["questions"]] == ["now?"]
 
@@ -222,7 +230,7 @@ def test_what_a_look_found_between_a_request_and_its_stream_is_told(server: Serv
     with ear(server, "only=questions&points=live:loss") as one:
         one.next("hello")
         (home.path / "watches").mkdir()  # a reason to look that has to do with neither
-        told = {kind: data for kind, _, data in islice(one.events(), 2)}
+        told = one.all_of("questions", "points")
         assert [asked["prompt"] for asked in told["questions"]["questions"]] == ["meanwhile?"]
         assert told["points"]["steps"] == [1]
 
