@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,6 +45,13 @@ class Access:
     certificate: bytes = b""  # of ours: PEM, with its key
     key: bytes = b""
     token: str = ""
+    token_file: str = ""  # where it is renewed: that of a pod's account is good for an hour
+
+    def bearer(self) -> str:
+        """The token as it is now; the one that was there at first, should the file be gone."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return _token(self.token_file) or self.token
+        return self.token
 
 
 def read(config: Mapping[str, Any], environ: Mapping[str, str]) -> Access | None:
@@ -67,6 +75,7 @@ def read(config: Mapping[str, Any], environ: Mapping[str, str]) -> Access | None
             _data(user, "client-certificate"),
             _data(user, "client-key"),
             str(user.get("token", "")) or _token(user.get("tokenFile")),
+            "" if user.get("token") else str(user.get("tokenFile") or ""),
         )
     except (OSError, UnicodeDecodeError, binascii.Error):
         return None  # kubectl says better what is wrong with it
@@ -88,7 +97,7 @@ def of_pod(environ: Mapping[str, str], account: Path = ACCOUNT) -> tuple[Access,
         where = (account / "namespace").read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    return Access(host, int(port), ca=ca, token=token), where or "default"
+    return Access(host, int(port), ca=ca, token=token, token_file=str(account / "token")), where or "default"
 
 
 def _only(config: Mapping[str, Any], kind: str, inner: str) -> Mapping[str, Any]:

@@ -115,8 +115,8 @@ class Connection:
         before = ""
         if isinstance(self._where, Access):
             before = self._where.path
-            if self._where.token:
-                headers["Authorization"] = f"Bearer {self._where.token}"
+            if token := self._where.bearer():
+                headers["Authorization"] = f"Bearer {token}"
         connection.request(method, before + path, data, headers)
         return connection.getresponse()
 

@@ -78,7 +78,8 @@ def test_in_a_pod_it_is_the_pods_own_account(tmp_path: Path) -> None:
     for name, text in (("token", "t\n"), ("ca.crt", "CA"), ("namespace", "vision")):
         (tmp_path / name).write_text(text)
     inside = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443", "HOME": str(tmp_path)}
-    assert of_pod(inside, tmp_path) == (Access("10.96.0.1", 443, ca="CA", token="t"), "vision")
+    access = Access("10.96.0.1", 443, ca="CA", token="t", token_file=str(tmp_path / "token"))
+    assert of_pod(inside, tmp_path) == (access, "vision")
     assert of_pod({**inside, "KUBECONFIG": "/some/where"}, tmp_path) is None
     assert of_pod({"HOME": str(tmp_path)}, tmp_path) is None
     assert of_pod(inside, tmp_path / "none") is None

@@ -6,7 +6,9 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +62,16 @@ def test_a_question_has_our_token_and_the_servers_path_before_it() -> None:
     with server(lambda handler, before: send(handler, 200, {"a": 1})) as (where, seen):
         assert Connection(where).ask("GET", "/version").body == {"a": 1}
     assert seen == ["GET /before/version Bearer t"]
+
+
+def test_a_token_that_is_renewed_in_its_file_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    with server(lambda handler, before: send(handler, 200, {})) as (where, seen):
+        connection = Connection(replace(where, token_file=str(file)))
+        connection.ask("GET", "/none-there-yet")
+        file.write_text("new\n")
+        connection.ask("GET", "/renewed")
+    assert [line.rpartition(" ")[2] for line in seen] == ["t", "new"]
 
 
 def test_a_server_that_is_too_busy_is_asked_again() -> None:
