@@ -57,7 +57,7 @@ imports: $(VENV)/.ready
 
 # The browser's tests by themselves: while Playwright is there, its loop runs in the thread of all tests.
 unit: $(VENV)/.ready
-	$(BIN)/python -m pytest -n $(WORKERS) tests --ignore=tests/acceptance/board
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests --ignore=tests/acceptance/board
 	$(BIN)/python -m pytest tests/acceptance/board
 
 format: $(VENV)/.ready
