@@ -72,7 +72,10 @@ def _begins_elsewhere(slurm: Queue, dead: str) -> None:
         slurm.start_worker()
         return any(row.node not in ("", dead) for row in slurm.jobs())
 
-    until(begun, slurm.patience, pause=0.5)
+    try:
+        until(begun, slurm.patience, pause=0.5)
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {slurm.jobs()}") from None
 
 
 def test_a_task_whose_node_died_runs_again_on_another_and_the_attempt_is_counted(slurm: Queue, node: list[str]) -> None:

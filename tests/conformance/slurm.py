@@ -25,6 +25,7 @@ _TOLD_SECONDS = 20.0  # who is told again within the three seconds never begins
 class SlurmBackend(Backend):
     name = "slurm"
     capabilities = frozenset({PAUSE, LOST, REQUEUE})
+    patience = 2 * DEADLINE  # a requeued job that nobody lets begin soon begins by itself after two minutes
 
     def __init__(self, program: Any, home: Home) -> None:
         super().__init__(program, home)
@@ -93,6 +94,8 @@ class SlurmBackend(Backend):
             if row.reason == "BeginTime" and now - self._told.get(row.id, -_TOLD_SECONDS) >= _TOLD_SECONDS:
                 self.slurm("scontrol", "update", f"JobId={row.id}", "StartTime=now+3")
                 self._told[row.id] = now
+            elif "held" in row.reason.lower():  # its node was too busy to begin it
+                self.slurm("scontrol", "release", row.id)
 
     def _alive(self) -> Sequence[Any]:
         return [seen for seen in workers(find_queue(self.url, self.home)) if seen.state == ALIVE]
