@@ -139,9 +139,13 @@ def check_proc(home: Home, settings: Settings) -> Finding:
 
 
 def check_cgroup(home: Home, settings: Settings) -> Finding:
-    if Path("/sys/fs/cgroup/cgroup.controllers").is_file():
-        return Finding("cgroup v2", GOOD, "present")
-    return Finding("cgroup v2", POOR, "not found", "Memory limits of containers and out-of-memory kills may go unseen.")
+    from paddock.work.processes import cgroup
+
+    where = cgroup.base()
+    if where:
+        return Finding("cgroup v2", GOOD, f"{where} is ours to divide: a task is ended with all that it has started")
+    advice = "Processes of a task are found by descent, session and environment: one that drops all three outlives it."
+    return Finding("cgroup v2", POOR, "none that we may divide", advice)
 
 
 def check_clock(home: Home, settings: Settings) -> Finding:
