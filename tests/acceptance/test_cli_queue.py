@@ -182,6 +182,45 @@ def test_a_script_inside_a_task_joins_its_run_and_keeps_the_code_of_its_submissi
     assert run["config"] == {"lr": 0.1}
 
 
+_SAYS = (
+    "import paddock\n"
+    "paddock.init(project='digits', name='mine', group='first', job_type='train', tags=['fast'], notes='try')\n"
+)
+
+
+def _about(program: Any, task: str) -> dict[str, Any]:
+    run = program("show", task, "--json").json["run"]
+    return {key: run[key] for key in ("project", "name", "group", "job_type", "tags", "notes")}
+
+
+def test_what_a_script_says_of_itself_holds_where_the_submission_said_nothing(program: Any) -> None:
+    (program.cwd / "train.py").write_text(_SAYS)
+    python = (sys.executable, "train.py")
+    open_ = program("submit", "-q", "--no-snapshot", "--", *python).out.strip()
+    told = ("--project", "sweep", "--name", "lr=1", "--group", "lrs", "--notes", "why", "--tag", "slow")
+    said = program("submit", "-q", "--no-snapshot", *told, "--", *python).out.strip()
+    assert _about(program, open_)["name"] == f"{sys.executable} train.py"[:60]  # until the script says its name
+    _work(program)
+    assert program("rerun", open_, "-y").code == 0
+    _work(program)  # what one attempt has said holds in the next one, which says it again
+    script = {"project": "digits", "name": "mine", "group": "first", "job_type": "train", "tags": ["fast"]}
+    assert _about(program, open_) == {**script, "notes": "try"}
+    kept = {"project": "sweep", "name": "lr=1", "group": "lrs", "job_type": "train", "tags": ["slow", "fast"]}
+    found = _about(program, said)
+    assert found | {"tags": set(found["tags"])} == {**kept, "notes": "why", "tags": {"slow", "fast"}}
+    assert [run["id"] for run in program("ls", "project=digits group=first", "--json").json["runs"]] == [open_]
+
+
+def test_the_project_of_the_settings_is_that_of_tasks_that_name_none(program: Any) -> None:
+    (program.cwd / "train.py").write_text("import paddock\npaddock.init()\n")
+    submitted = {"PADDOCK_PROJECT": "digits"}
+    words = ("submit", "-q", "--no-snapshot", "--skip-existing", "--", sys.executable, "train.py")
+    task = program(*words, env=submitted).out.strip()
+    assert program(*words, env=submitted).out == ""
+    assert program("worker", "--no-persist", env={"PADDOCK_PROJECT": "of-the-worker"}).code == 0
+    assert _about(program, task)["project"] == "digits"
+
+
 def test_a_script_that_never_heard_of_paddock_gets_its_end_and_its_usage_recorded(program: Any) -> None:
     busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exit 3"
     task = program("submit", "--no-snapshot", "-q", "--", "sh", "-c", busy)

@@ -26,6 +26,8 @@ def unpack(cards: list[bytes]) -> list[RunRow]:
 
 SURROUNDINGS = ("executable", "launch", "host", "environment", "hydra")  # of run.json, and of `environment` records
 
+_SAID = ("project", "group", "job_type")  # of run.json, and of `about` records
+
 
 def attempt_of(record: dict[str, Any]) -> int:
     found = record.get("attempt")
@@ -62,6 +64,8 @@ def build(
     code = code if isinstance(code, dict) else {}
     starts = [w.started for w in known if w.started]
     created = seconds(facts.get("created"))
+    if registers.about:
+        facts = facts | {key: value for key, (_, value) in registers.about.items() if key in _SAID}
     name, note = registers.words.get("name"), registers.words.get("note")
     readings = _readings(metrics, registers)
     began = min((w.started for w in known if w.started and w.role in (MAIN, SUPERVISOR)), default=None)

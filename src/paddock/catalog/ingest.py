@@ -264,7 +264,7 @@ class RunIngest:
             elif kind == "progress":
                 self.bars = self.bars or Bars(self.db, self.key, self.fresh)
                 self.bars.take(key, seen.name, record)
-            if kind in registers.FOLDED or kind in ("metric", "tag", "name", "note", "star", "bug", "code", "alert"):
+            if kind in registers.FOLDED or kind in registers.HEARD:
                 self.registers.take(record, seen)
             if kind not in registers.FOLDED:
                 kept.append((self.key, key, t, str(kind), wire.dumps(record)))

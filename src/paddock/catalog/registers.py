@@ -16,6 +16,8 @@ from paddock.catalog.writer import ANNOTATION, Seen, moment
 # Not kept one by one: they are folded into the card, the columns or the writer; or there are too many of them, and who
 # wants usage reads the journals.
 FOLDED = frozenset({"open", "columns", "beat", "dropped", "config", "summary", "info", "progress", "usage"})
+# Kept, and heard.
+HEARD = frozenset({"metric", "tag", "name", "note", "star", "bug", "code", "alert", "about"})
 
 When = tuple[int, float]  # attempt, time: a later attempt is later, also when the clock was set back
 Register = tuple[When, Any]
@@ -28,12 +30,13 @@ class Registers(msgspec.Struct):
     tags: dict[str, Register] = {}
     info: dict[str, Register] = {}
     readings: dict[str, Register] = {}  # metric or pattern -> [goal, whether its best is its result, x-axis]
+    about: dict[str, Register] = {}  # project, group, job_type, where a script says what its submission did not
     words: dict[str, Register] = {}  # name, note, star, bug, code
     alerts: int = 0
 
     def take(self, record: dict[str, Any], by: Seen) -> None:
         kind, when = record["k"], (_AFTER_ALL if by.role == ANNOTATION else by.attempt, moment(record))
-        if kind in ("config", "summary", "info"):
+        if kind in ("config", "summary", "info", "about"):
             values = wire.revive(record.get("set"))
             if isinstance(values, dict):
                 into: dict[str, Register] = getattr(self, kind)

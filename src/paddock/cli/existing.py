@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddock import wire
+from paddock import settings, wire
 from paddock.model import RunRow
 from paddock.record.layout import Home
 
@@ -33,7 +33,7 @@ def without_existing(home: Home, tasks: Sequence[Mapping[str, Any]]) -> list[Map
 
 def _wanted(task: Mapping[str, Any]) -> Likeness:
     directory = os.path.abspath(task.get("cwd") or os.getcwd())
-    project = task.get("project") or os.path.basename(directory) or "default"
+    project = task.get("project") or settings.load().project or os.path.basename(directory) or "default"
     return _likeness(project, directory, task["cmd"], task["config"])
 
 

@@ -81,8 +81,13 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """For a log: the id, and what a person knows it by."""
+        return f"{self.id}  {self.title}"
+
+    @property
+    def title(self) -> str:
+        """What a person knows it by: its name, else the first line of its command, on one short line."""
         title = " ".join((self.name or self.command.strip().partition("\n")[0]).split())
-        return f"{self.id}  {title if len(title) <= _TITLE else title[: _TITLE - 3] + '...'}"
+        return title if len(title) <= _TITLE else title[: _TITLE - 3] + "..."
 
     @property
     def is_gang(self) -> bool:

@@ -149,6 +149,8 @@ class Run(WandbShape, Recorder):
                 ]
             elif record["k"] == "name":
                 self._facts["name"] = record.get("name")
+            elif record["k"] == "about":
+                self._facts.update(record.get("set") or {})
             else:
                 self._facts["notes"] = record.get("text") or ""
 

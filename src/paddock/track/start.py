@@ -24,6 +24,7 @@ from paddock.record.scan import header, journal_files, last_step, records_of
 from paddock.settings import Settings
 from paddock.settings import load as load_settings
 from paddock.track import active, notice
+from paddock.track.asked import settle
 from paddock.track.capture.config import to_config
 from paddock.track.capture.launch import rank_of
 from paddock.track.ending import Hooks
@@ -40,6 +41,7 @@ from paddock.version import __version__
 
 RESTARTS = ("TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT")
 MODES = ("online", "offline", "dryrun", "disabled", "shared")
+_SETTINGS = ("mode", "capture_output", "capture_code", "capture_logging", "server", "serve", "usage")
 
 
 def init(
@@ -101,16 +103,7 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
                 _capture_logging(running, load_settings(capture_logging=True))
             return running
         running.finish()
-    chosen = load_settings(
-        mode=about.get("mode"),
-        home=about.get("dir"),
-        capture_output=about.get("capture_output"),
-        capture_code=about.get("capture_code"),
-        capture_logging=about.get("capture_logging"),
-        server=about.get("server"),
-        serve=about.get("serve"),
-        usage=about.get("usage"),
-    )
+    chosen = load_settings(home=about.get("dir"), **{name: about.get(name) for name in _SETTINGS})
     if chosen.mode not in MODES:
         raise UsageError(f"mode={chosen.mode!r} is unknown.", hint=f"It takes one of {', '.join(MODES)}.")
     values, lossy = to_config(config) if config is not None else ({}, [])
@@ -134,8 +127,7 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
     )
     identity = _this_launch(find_home(identity.home or chosen.home), identity)
     chosen = starting.meet(chosen, identity)
-    asked |= {"project": asked["project"] or chosen.project or None, "notes": about.get("notes") or ""}
-    asked["parent"] = identity.parent
+    asked |= {"notes": about.get("notes") or "", "parent": identity.parent}
     run = active.enter(_begin(chosen, identity, asked, values, lossy))
     run._server = starting.serve(run._home, run._directory, identity, chosen)
     if identity.role == "main" and not identity.rank and not (os.environ.get("PADDOCK_QUIET") or about.get("quiet")):
@@ -156,9 +148,9 @@ def _begin(
     capture = Capture(home, chosen, with_code=first) if identity.role == "main" else None
     facts, wrote = read_facts(directory), False
     if not facts and far:  # run.json is written where the run was begun
-        facts = {"id": directory.id, **asked, "config": config}
+        facts = {"id": directory.id, **asked, "project": asked["project"] or chosen.project or None, "config": config}
     elif not facts:
-        facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen.capture_seconds)
+        facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen)
         together = bool(identity.launch) and facts.get("begun_by") == identity.launch
         if not wrote and not identity.join and identity.resume is None and not together:
             raise _taken(directory)  # another process with the same id was faster
@@ -174,7 +166,8 @@ def _begin(
             "config as repr", len(lossy), f"config: {', '.join(lossy[:5])} cannot be written as data; kept as repr()"
         )
     if existed and identity.role == "main":
-        run._recall(records_of(directory.journals, ("config", "summary", "tag", "note", "name")))
+        run._recall(records_of(directory.journals, ("config", "summary", "tag", "note", "name", "about")))
+    settle(run, asked if first and not wrote else {})
     changed = {k: v for k, v in config.items() if run.config.get(k, run) != v}
     if first:
         run.config.update(changed)
@@ -260,7 +253,7 @@ def _make_facts(
     asked: dict[str, Any],
     config: dict[str, Any],
     capture: Capture | None,
-    seconds: float,
+    chosen: Settings,
 ) -> tuple[dict[str, Any], bool]:
     """Write run.json, unless another rank was faster: then theirs holds. Whether this process wrote it."""
     from paddock.track.names import readable_name
@@ -270,13 +263,13 @@ def _make_facts(
         "id": directory.id,
         **asked,
         "name": asked["name"] or readable_name(directory.id),
-        "project": asked["project"] or started.root().name or "default",
+        "project": asked["project"] or chosen.project or started.root().name or "default",
         "created": round(time.time(), 6),
         "user": _user(),
         "config": config,
         "begun_by": identity.launch,
         **({"joins": True} if identity.shared or identity.resume in ("allow", "must", "auto") else {}),
-        **(capture.facts(seconds) if capture else {}),
+        **(capture.facts(chosen.capture_seconds) if capture else {}),
     }
     written = wire.plain(facts).value
     written["config"] = redact_config(written["config"])

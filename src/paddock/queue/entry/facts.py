@@ -8,6 +8,8 @@ from typing import Any
 
 from paddock.queue.task import Task
 
+_LEFT = ("name", "project", "group", "job_type", "notes")  # what the script may say that the submission did not
+
 
 def facts_of(task: Task) -> dict[str, Any]:
     return own_facts(task) | task.facts
@@ -19,7 +21,7 @@ def own_facts(task: Task) -> dict[str, Any]:
     return {
         "v": 1,
         "id": task.id,
-        "name": task.name or task.id,
+        "name": task.name or task.title or task.id,
         "project": task.project or os.path.basename(task.cwd) or "default",
         "group": task.group or None,
         "job_type": None,
@@ -31,5 +33,6 @@ def own_facts(task: Task) -> dict[str, Any]:
         "command": ["/bin/sh", "-c", task.command],
         "cwd": task.cwd,
         "parent": task.parent or None,
+        "open": [what for what in _LEFT if what == "job_type" or not getattr(task, what)],
         "host": {"name": host},
     }

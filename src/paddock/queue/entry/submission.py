@@ -234,7 +234,12 @@ def submit_all(
     except (Refused, Unreachable) as error:  # of a server: what is not there is nowhere
         raise type(error)(f"{error.message} Nothing was submitted.", hint=error.hint) from None
     remember(target, place)
-    return enter(tasks, target, place, ship)
+    return enter([_settled(one, given.project) for one in tasks], target, place, ship)
+
+
+def _settled(about: Mapping[str, Any], project: str) -> Mapping[str, Any]:
+    """With the project of runs that name none, which is no word of the submission's: a script's own goes before it."""
+    return about if about.get("project") or not project else {**about, "facts": {"project": project}}
 
 
 def _refuse_untold(tasks: Any) -> None:
