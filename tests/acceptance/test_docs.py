@@ -207,13 +207,14 @@ for rank in "01":
         print("rank", rank)
         run.log({"train/loss": float(rank)}, step=0)
 del os.environ["RANK"], os.environ["WORLD_SIZE"]
-subprocess.run([sys.executable, "train.py", "--lr", "0.3"], check=True)
+subprocess.run([sys.executable, "train.py", "--lr", "0.3"], check=True, env=os.environ | {"NAME": "real"})
 """
+# Only one run has the name, however often a page submits the script.
 TRAIN = """
-import sys
+import os, sys
 import paddock
 
-run = paddock.init(project="real", name="real" if not paddock.run else None, config={"arguments": sys.argv[1:]})
+run = paddock.init(project="real", name=os.environ.get("NAME"), config={"arguments": sys.argv[1:]})
 run.log({"train/loss": 0.5})
 print("trained")
 """
