@@ -29,6 +29,18 @@ class Candidate:
     judgement: Judgement
     due: float | None = None
     content: str = ""  # the fingerprint of what is complete
+    was: Candidate | None = None  # when it was whole, and of which it is a remainder now
+
+    @property
+    def whole(self) -> Candidate | None:
+        return self if self.judgement.complete else self.was
+
+    def after(self, before: Candidate | None) -> Candidate:
+        """A directory is deleted file by file, and may be looked at in between: that it was whole is remembered."""
+        whole = before.whole if before is not None and not self.judgement.complete else None
+        if whole is not None and set(mark_of(self.look)) < set(mark_of(whole.look)):
+            self.was = whole
+        return self
 
 
 class Settling:

@@ -15,6 +15,8 @@ DEFAULT_PATTERN = r"^.*\.(pt|pth|ckpt|model|state)$"
 AGAIN = 200  # known ones that are looked at again when everything is listed: somebody may write into an old file
 LARGE = 1000  # candidates in one directory
 _DIRECTORY = re.compile(r"checkpoint-\d+|iter_\d+|global_step\d+|.*\.orbax-checkpoint-tmp(-\d+)?")
+# A trainer often leaves the last model, and its state, beside them. Not global_step500: that is inside of a checkpoint.
+_HELD = re.compile(r"checkpoint[-_]\d+|(step|epoch)[-_]\d+|iter_\d+")
 _TELLING = frozenset(
     ("trainer_state.json", ".metadata", "commit_success.txt", "_CHECKPOINT_METADATA", "manifest.ocdbt", "_METADATA")
 )
@@ -162,6 +164,8 @@ def is_checkpoint(directory: str, names: list[str], pattern: re.Pattern[str]) ->
     """Whether a directory is one checkpoint, rather than a place where checkpoints lie."""
     if _DIRECTORY.fullmatch(os.path.basename(directory)) or pattern.search(directory):
         return True
+    if any(map(_HELD.fullmatch, names)):
+        return False
     if not _TELLING.isdisjoint(names):
         return True
     if not any(_WEIGHTS.fullmatch(name) for name in names):

@@ -258,7 +258,7 @@ class Watching:
             due = now + AGAIN_SECONDS  # nobody tells what happens deep inside of a directory, or beside it
         is_ready = self._settling.is_ready(here, judgement, now, quiet=quiet)
         content = self._sure_content(here) if judgement.complete else ""
-        self._candidates[path] = Candidate(here, judgement, due, content)
+        self._candidates[path] = Candidate(here, judgement, due, content).after(self._candidates.get(path))
         return here if is_ready else None
 
     def _content(self, here: Look) -> str:
@@ -292,12 +292,16 @@ class Watching:
             self._gone[path] = self._gone.get(path, 0) + 1
             candidate = self._candidates[path]
             candidate.due = self.clock() + AGAIN_SECONDS / 4
-            if self._gone[path] < 2 or self._origin.look(path) is not None:
+            if self._gone[path] < 2:
+                continue
+            here = self._origin.look(path)
+            # A directory that was listed is a place now, in which others lie; what was not may still be going.
+            if here is not None and not (here.appears_whole or path in self.directories):
                 continue
             del self._gone[path]
             self._drop(path)
-            if candidate.judgement.complete:
-                self._miss(candidate)
+            if here is None and candidate.whole is not None:
+                self._miss(candidate.whole)
         self._settled.keep(found.paths)
 
     def _miss(self, seen: Candidate) -> None:

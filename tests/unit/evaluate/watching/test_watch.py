@@ -196,6 +196,67 @@ def test_half_a_file_is_not_submitted_and_its_whole_is(home: Home, queue: Direct
     assert tasks(queue) == ["acc step=1.pt"]
 
 
+def test_what_a_trainer_leaves_beside_its_checkpoints_does_not_swallow_them(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    """As `trainer.save_model()` and `save_state()` do at the end, in the directory that holds checkpoint-N."""
+    said: list[str] = []
+    for held in ("checkpoint-{}", "step_{}", "epoch_{}"):
+        run = out / held.format("run")
+        watching = replace(watcher(home, queue, out), say=said.append)
+        rounds(watching)
+        for step in (1, 2):
+            path = run / held.format(step)
+            save(path / "pytorch_model.bin", str(run).encode() + b"%d" % step)
+            (path / "config.json").write_text("{}")
+            (path / "trainer_state.json").write_text(f'{{"global_step": {step}}}')
+            if step == 1:
+                rounds(watching)
+        watching.look()  # the second one has been seen, and has yet to rest
+        save(run / "pytorch_model.bin", b"the last")
+        (run / "config.json").write_text("{}")
+        (run / "trainer_state.json").write_text('{"global_step": 2}')
+        rounds(watching)
+        rounds(watcher(home, queue, out))
+        expected = [f"acc {held.format(step)}" for step in (1, 2)]
+        assert [name for name in tasks(queue) if name in expected or "run" in name] == expected
+    assert not any("missed" in text for text in said)
+
+
+def test_a_directory_in_which_checkpoints_begin_to_lie_is_not_waited_for(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    watching = watcher(home, queue, out, quiet=3600.0)
+    rounds(watching)
+    save(out / "run" / "pytorch_model.bin")
+    (out / "run" / "config.json").write_text("{}")
+    rounds(watching)
+    assert watching.unsettled == 1
+    (out / "run" / "checkpoint-1").mkdir()
+    rounds(watching, 3)
+    assert watching.unsettled == 0
+    assert not [name for name in watching.ledger.names() if name.endswith(".result")]
+
+
+def test_a_directory_that_is_seen_half_deleted_is_missed_all_the_same(
+    home: Home, queue: DirectoryQueue, out: Path
+) -> None:
+    watching = watcher(home, queue, out, quiet=3600.0)
+    rounds(watching)
+    path = out / "checkpoint-500"
+    save(path / "pytorch_model.bin"), save(path / "optimizer.pt")
+    (path / "trainer_state.json").write_text('{"global_step": 500}')
+    rounds(watching)
+    for name in ("trainer_state.json", "optimizer.pt", "pytorch_model.bin"):
+        (path / name).unlink()
+        rounds(watching, 3)
+    path.rmdir()
+    rounds(watching)
+    (name,) = [name for name in watching.ledger.names() if name.endswith(".result")]
+    result = watching.ledger.result(name.removesuffix(".result"))
+    assert result is not None and result.state == MISSED
+
+
 def test_one_that_is_deleted_before_it_has_rested_is_missed(home: Home, queue: DirectoryQueue, out: Path) -> None:
     watching = watcher(home, queue, out, quiet=3600.0)
     rounds(watching)
