@@ -32,4 +32,4 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 conf=$("$python" -m tests.cluster.slurm start "$directory")
 PADDOCK_TEST_SLURM=$conf PADDOCK_TEST_BACKENDS=slurm \
-  "$python" -m pytest -q -p no:xdist tests/cluster/test_slurm.py tests/cluster/test_slurm_faults.py tests/conformance ${PYTEST_ARGS:-}
+  "$python" -m pytest -p no:xdist tests/cluster/test_slurm.py tests/cluster/test_slurm_faults.py tests/conformance ${PYTEST_ARGS:-}
