@@ -32,3 +32,17 @@ def test_a_worker_whose_reader_is_gone_works_on_and_gives_its_task_back(program:
     assert process.wait(60) == 0
     process.communicate()
     assert "requeued" in (program.home / "queues/default/queued" / task).read_text()
+
+
+def test_of_two_tasks_at_once_each_sees_a_gpu_of_its_own_also_when_it_asked_for_none(program: Any) -> None:
+    met = "while [ $(ls seen-* | wc -l) -lt 2 ]; do sleep 0.05; done"
+    for _ in range(2):
+        submit(program, f"echo > seen-$CUDA_VISIBLE_DEVICES; {met}", "--timeout", "60s")
+    assert program("worker", "--gpus", "4,7", "--no-persist").code == 0
+    assert sorted(path.name for path in program.cwd.glob("seen-*")) == ["seen-4", "seen-7"]
+
+
+def test_a_task_inherits_the_gpus_of_a_worker_that_gives_out_none(program: Any) -> None:
+    submit(program, "echo > seen-$CUDA_VISIBLE_DEVICES")
+    program("worker", "--slots", "2", "--no-persist", env={"CUDA_VISIBLE_DEVICES": "3"})
+    assert (program.cwd / "seen-3").exists()

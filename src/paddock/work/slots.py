@@ -35,6 +35,7 @@ class Slots(NamedTuple):
     gpus: tuple[str, ...]
     cpus: int | None = None
     mem: int | None = None
+    share: int | None = None  # GPUs that a task gets which asked for none; None leaves it what the worker sees
 
     def fits(self, needs: Demand | Task) -> bool:
         return (
@@ -45,8 +46,9 @@ class Slots(NamedTuple):
         )
 
     def take(self, task: Task, chosen: tuple[str, ...] = ()) -> tuple[Slots, tuple[str, ...]]:
-        """What is left, and the GPUs that the task gets: the chosen ones, or the first."""
-        given = chosen or self.gpus[: task.gpus]
+        """What is left, and the GPUs that the task gets: the chosen ones, or the first. One that asked for none waits
+        for none either: it gets what is free of its share."""
+        given = chosen or self.gpus[: task.gpus or self.share or 0]
         return self._counted(task, -1, tuple(gpu for gpu in self.gpus if gpu not in given)), given
 
     def give_back(self, task: Task, gpus: tuple[str, ...]) -> Slots:
@@ -58,6 +60,7 @@ class Slots(NamedTuple):
             gpus,
             self.cpus + sign * task.cpus if self.cpus is not None else None,
             self.mem + sign * task.mem if self.mem is not None else None,
+            self.share,
         )
 
 
@@ -76,12 +79,14 @@ def from_options(
     if slots is not None and slots < 1:
         raise UsageError(f"--slots {slots} leaves no room for a task.", hint="It is 1 or more.")
     # Without --gpus one task at a time gets all that is visible, as when it is started by hand.
-    return Slots(slots or (len(devices) if gpus is not None and devices else 1), devices, cpus, mem)
+    tasks = slots or (len(devices) if gpus is not None and devices else 1)
+    # With it a slot has its GPUs, whoever is in it: most people's tasks do not say that they need one.
+    return Slots(tasks, devices, cpus, mem, len(devices) // tasks if gpus is not None else None)
 
 
-def visible(task: Task | Demand, given: tuple[str, ...], most: int) -> str | None:
-    """CUDA_VISIBLE_DEVICES for the task; None leaves it as the worker has it. A task that asked for no GPU shares the
-    worker's only when nobody else is there to be disturbed."""
-    if task.gpus:
+def visible(task: Task | Demand, given: tuple[str, ...], share: int | None) -> str | None:
+    """CUDA_VISIBLE_DEVICES for the task; None leaves it as the worker has it, which tasks inherit. Where GPUs are given
+    out, a task without any must not disturb those who have them."""
+    if given or task.gpus:
         return ",".join(given)
-    return None if most == 1 else ""
+    return None if share is None else ""

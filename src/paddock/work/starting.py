@@ -245,7 +245,7 @@ class Starting:
         self.taken += 1
         self.free, _ = self.free.take(file.task, gpus)
         try:
-            devices = visible(file.task, gpus, self.options.slots.tasks)
+            devices = visible(file.task, gpus, self.options.slots.share)
             environ = attempts.environment(file.task, running.number, self.home, devices)
             self.running[running.key] = (desk, running)
             limits = file.task.timeout, self.options.grace

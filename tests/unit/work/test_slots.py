@@ -32,7 +32,7 @@ def test_cores_and_memory_count_only_where_somebody_said_how_much_there_is() -> 
 
 
 def test_as_many_slots_as_gpus_unless_told() -> None:
-    assert from_options("0,1", None, {}) == Slots(2, ("0", "1"))
+    assert from_options("0,1", None, {}) == Slots(2, ("0", "1"), share=1)
     assert from_options(None, None, {"CUDA_VISIBLE_DEVICES": "3,4"}) == Slots(1, ("3", "4"))
     assert from_options("0,1", 3, {}).tasks == 3
     with pytest.raises(UsageError, match="twice"):
@@ -40,6 +40,37 @@ def test_as_many_slots_as_gpus_unless_told() -> None:
 
 
 def test_a_task_sees_its_gpus_and_no_others() -> None:
-    assert visible(Task(id="a", command="x", gpus=1), ("2",), 4) == "2"
-    assert visible(Task(id="a", command="x"), (), 4) == ""
-    assert visible(Task(id="a", command="x"), (), 1) is None
+    assert visible(Task(id="a", command="x", gpus=1), ("2",), 0) == "2"
+    assert visible(Task(id="a", command="x"), (), 0) == ""
+
+
+@pytest.mark.parametrize(
+    ("gpus", "slots", "seen"),
+    [
+        ("0,1", None, ["0", "1"]),  # a GPU each
+        ("1", None, ["1"]),  # and not all of the machine's
+        ("0,1", 1, ["0,1"]),
+        ("0,1", 3, ["", "", ""]),  # not enough: they are for those that ask
+        (None, 2, [None, None]),  # nobody gives them out: what the worker has
+    ],
+)
+def test_a_task_that_asks_for_no_gpu_sees_those_of_its_slot(gpus, slots, seen) -> None:
+    free = most = from_options(gpus, slots, {"CUDA_VISIBLE_DEVICES": "5"})
+    plain, found, held = Task(id="a", command="x"), [], []
+    for _ in range(most.tasks):
+        free, given = free.take(plain)
+        held.append(given)
+        found.append(visible(plain, given, most.share))
+    assert found == seen
+    for given in held:
+        free = free.give_back(plain, given)
+    assert free == most
+
+
+def test_a_task_that_asks_for_no_gpu_does_not_wait_for_one() -> None:
+    free, both = from_options("0,1", None, {}).take(Task(id="a", command="x", gpus=2))
+    assert both == ("0", "1")
+    plain = Task(id="b", command="x")
+    assert free.fits(plain)
+    _, given = free.take(plain)
+    assert visible(plain, given, free.share) == ""

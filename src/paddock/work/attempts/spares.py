@@ -188,7 +188,7 @@ class Spares:
         self._count += 1
         key = f"spare-{self._count}".ljust(_NAME, "-") + f"~{self._worker}.0"
         env = {**dict(kind.env), "PADDOCK_RUN_HOME": str(self._home.path)}
-        devices = visible(Demand(kind.gpus), gpus, self._most.tasks)
+        devices = visible(Demand(kind.gpus), gpus, self._most.share)
         if devices is not None:
             env["CUDA_VISIBLE_DEVICES"] = devices
         argv = ["/bin/sh", "-c", f"cd {shlex.quote(kind.directory)} || exit 127\nexec {kind.command}"]

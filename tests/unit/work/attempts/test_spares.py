@@ -43,7 +43,7 @@ ENV = {"PYTHONPATH": str(Path(paddock.__file__).parents[1])}
 # Processes are found by them among all of this machine, those of the same test in a process beside this one included.
 WORKER = f"box-{os.getpid()}"
 KEY = f"eval-1~{WORKER}-aa.1"
-FREE = Slots(4, ("0", "1"))
+FREE = Slots(4, ("0", "1"), share=0)
 
 
 class Shop:
