@@ -33,10 +33,12 @@ import msgspec
 from paddock import wire
 from paddock.amounts import bytes_in, seconds_in
 from paddock.errors import Damaged
+from paddock.queue.slips import refuse_slips
 
 MAGIC = "paddock-task"
 VERSION = 1
 AFTER = ("success", "failure", "any")
+_BOM = "\ufeff"  # that some editors on Windows begin a file with
 _TITLE = 60  # letters of a name in a log
 
 
@@ -200,7 +202,7 @@ def _write_facts(value: dict[str, Any]) -> str:
 
 def read(data: bytes, file_name: str) -> TaskFile:
     """The task in a file; Damaged, with a sentence, when it is none."""
-    text = data.decode("utf-8", "surrogateescape")
+    text = data.decode("utf-8", "surrogateescape").removeprefix(_BOM)
     if text.partition("\n")[0].endswith("\r"):
         text = text.replace("\r\n", "\n")  # edited on Windows; what a worker has added since has our line ends
     first = text.partition("\n")[0].split()
@@ -216,7 +218,10 @@ def read(data: bytes, file_name: str) -> TaskFile:
     commands = [body for kind, body in sections if kind == "command"]
     if len(commands) != 1:
         raise Damaged(f"{file_name} has {len(commands)} commands.", hint=f"It needs one line `==== command {fence}`.")
-    fields = {key: _field(key, value, file_name) for key, value in _lines(header, file_name) if key in _HEADER}
+    lines = _lines(header, file_name)
+    fields = {key: _field(key, value, file_name) for key, value in lines if key in _HEADER}
+    if len(fields) < len(lines):
+        refuse_slips([key for key, _ in lines], _HEADER, fence, file_name)
     fields["id"] = file_name  # also of a copy that somebody made: two tasks must not be one run
     check = next((body for kind, body in sections if kind == "check"), "")
     captured = fields.pop("facts") if isinstance(fields.get("facts"), dict) else None
@@ -235,6 +240,8 @@ def _refuse_impossible(task: Task, where: str) -> None:
     """What a person wrote there, or has not written yet: an empty command would be done at once."""
     if not task.command.strip():
         raise Damaged(f"{task.id} has no command yet.", hint=f"It stands below {where}.")
+    if task.after and any(dependency.task == task.id for dependency in task.after):
+        raise Damaged(f"{task.id} waits for itself.", hint="Edit its line `after:`.")
     if min(task.gpus, task.cpus, task.mem, task.timeout, task.retries, task.workers - 1) < 0:
         least = {"gpus": 0, "cpus": 0, "mem": 0, "timeout": 0, "retries": 0, "workers": 1}
         key = next(key for key, bound in least.items() if getattr(task, key) < bound)
@@ -243,7 +250,7 @@ def _refuse_impossible(task: Task, where: str) -> None:
 
 def name_in(head: bytes) -> str:
     """The name alone, from the beginning of a file, where it is the second line or so."""
-    if not head.startswith(MAGIC.encode()):
+    if not head.removeprefix(_BOM.encode()).startswith(MAGIC.encode()):
         return ""
     for line in head.decode("utf-8", "surrogateescape").split("\n")[1:]:
         if line.startswith("name:"):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.errors import Damaged
-from paddock.queue.task import Attempt, Dependency, Task, read, render, render_attempt
+from paddock.queue.task import Attempt, Dependency, Task, name_in, read, render, render_attempt
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"))
 lines = st.sampled_from(
@@ -145,3 +145,37 @@ def test_what_we_add_to_a_file_of_roach_is_read_again() -> None:
     found = read(data, "old")
     assert [(a.number, a.outcome) for a in found.attempts] == [(1, "ended"), (2, "lost"), (3, "lost")]
     assert (found.losses, found.task.command) == (2, "echo")
+
+
+def test_what_an_editor_on_windows_puts_before_it_is_no_part_of_it() -> None:
+    mark = b"\xef\xbb\xbf"
+    data = b"paddock-task 1 x\r\nname: saved there\r\n\r\n==== command x\r\necho hi\r\n"
+    assert read(mark + data, "t1").task == Task(id="t1", name="saved there", command="echo hi")
+    assert name_in(mark + data) == "saved there"
+    assert read(mark + b"true\n---\necho hi\n", "t1").task == Task(id="t1", command="echo hi")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("gpu: 1", "gpus:"),
+        ("retires: 3", "retries:"),
+        ("time: 2h", "timeout:"),
+        ("n_workers: 2", "workers:"),
+        ("check: test -f x", "==== check x"),
+        ("command: true", "==== command x"),
+    ],
+)
+def test_a_slip_in_its_header_is_named_with_what_was_meant(line: str, meant: str) -> None:
+    with pytest.raises(Damaged, match=meant):
+        read(f"paddock-task 1 x\n{line}\n\n==== command x\ntrue\n".encode(), "t1")
+
+
+def test_what_resembles_nothing_in_its_header_is_left_alone() -> None:
+    data = b"paddock-task 1 x\nticket: ML-17\n# gpu: 1\n\n==== command x\ntrue\n"
+    assert read(data, "t1").task == Task(id="t1", command="true")
+
+
+def test_a_task_that_would_wait_for_itself_is_refused() -> None:
+    with pytest.raises(Damaged, match="waits for itself"):
+        read(b'paddock-task 1 x\nafter: ["any:t1"]\n\n==== command x\ntrue\n', "t1")

@@ -130,7 +130,9 @@ def _most_free_gpus(seen: Iterable[Seen], begun: Sequence[Entry]) -> int:
     most = 0
     for worker in seen:
         if worker.state == ALIVE and worker.gpus:
-            taken = sum(e.file.task.gpus for e in begun if e.worker == worker.name and e.file is not None)
+            share = len(worker.gpus) // max(worker.identity.slots, 1)  # of who asked for none
+            mine = [e.file.task for e in begun if e.worker == worker.name and e.file is not None]
+            taken = sum(task.gpus or share for task in mine)
             most = max(most, len(worker.gpus) - taken)
     return most
 

@@ -68,6 +68,12 @@ def test_what_fits_is_next_and_what_does_not_says_what_it_needs(
     assert next(iter(whys(queue))) == "first"
 
 
+def test_a_task_that_asked_for_no_gpu_has_that_of_its_slot(queue: DirectoryQueue, alive: str) -> None:
+    put(queue, Place(ACTIVE, "runs", 0, Token(alive, 1)))
+    put(queue, Place(QUEUED, "both"), gpus=2)
+    assert whys(queue) == {"both": "needs 2 GPUs at once; 1 are free"}
+
+
 def test_dependencies_are_told_with_what_they_do(queue: DirectoryQueue, alive: str) -> None:
     put(queue, Place(ACTIVE, "p", 0, Token(alive, 1)), name="parent")
     put(queue, Place(FAILED, "bad"))
