@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 from collections.abc import Iterable, Mapping
@@ -12,12 +13,14 @@ from typing import Any
 
 from paddock import files, wire
 from paddock.evaluate.origin.place import is_url, real
+from paddock.evaluate.training import working
 from paddock.model import RUNNING, RunRow
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory
 from paddock.track.values import row_value
 from paddock.version import __version__
 
+_NAME = re.compile(r"(?=.*[^\W\d_])\w[\w .,+@=-]{0,200}")  # of a directory, if one is called so
 _MADE = "watched-"  # how the ids begin of runs for trainers that do not use Paddock
 
 
@@ -25,22 +28,30 @@ class Index:
     """Which runs name which places, so that many directories can be looked up at once."""
 
     def __init__(self, home: Home, runs: Iterable[RunRow]) -> None:
+        self._home = home
         self._runs = os.path.realpath(home.runs)
         self._rows = list(runs)
         self._whole: dict[str, list[int]] = {}  # an absolute path or a URL -> the numbers of the runs that name it
         self._ends: dict[str, list[int]] = {}  # the same for relative ones: the end of a place
+        self._placed: dict[str, tuple[dict[str, list[int]], list[int]]] = {}  # such an end -> see `_meant`
+        self._others: list[RunRow] = []  # the newest that may name nothing
         for number, run in enumerate(self._rows):
             if run.job_type == "eval":  # its words are of the checkpoint
                 continue
-            for word in {_word(text) for text in _texts(run)}:
+            if len(self._others) < working.NEWEST and not is_made(run.id):
+                self._others.append(run)
+            for word in _words(run):
                 if is_url(word) or os.path.isabs(word):
                     self._whole.setdefault(_real(word), []).append(number)
-                elif word:
-                    self._ends.setdefault(os.path.normpath(word), []).append(number)
+                    continue
+                self._ends.setdefault(os.path.normpath(word), []).append(number)
+                # Of those that run also what lies below: there are few of them.
+                if run.state == RUNNING and (place := working.below(home, run, word)):
+                    self._whole.setdefault(place, []).append(number)
 
     def find(self, directory: str) -> str:
-        """The id of the run whose directory this is in, or that names it (or one above it) in its config or command;
-        "" when none does."""
+        """The id of the run whose directory this is in, or that names it (or one above it) in its config or command,
+        or that worked above it when its checkpoints came; "" when there is none."""
         place = real(directory)
         inside = os.path.relpath(place, self._runs).split(os.sep)
         if inside[0] not in ("..", ".") and not is_url(place):
@@ -49,10 +60,31 @@ class Index:
         above = [os.sep.join(parts[:count]) for count in range(len(parts), 0, -1)]
         ends = [os.sep.join(parts[count:]) for count in range(len(parts))]
         fitting = {number for path in above if len(path) > 1 for number in self._whole.get(path, ())}
-        fitting |= {number for end in ends for number in self._ends.get(end, ())}
+        unsure: set[int] = set()
+        for meant, unknown in map(self._meant, ends):
+            fitting |= {number for path in above if path for number in meant.get(path, ())}
+            unsure.update(unknown)
         # The one that runs now before those that are over, then the newest: the catalog lists those first.
-        best = min(fitting, key=lambda number: (self._rows[number].state != RUNNING, number), default=None)
-        return self._rows[best].id if best is not None else ""
+        best = min(fitting or unsure, key=lambda number: (self._rows[number].state != RUNNING, number), default=None)
+        found = self._rows[best].id if best is not None else ""
+        if (not found or is_made(found)) and not is_url(place):
+            only = working.only_one(self._home, place, self._others, _words)
+            found = only.id if only is not None else found
+        return found
+
+    def _meant(self, end: str) -> tuple[dict[str, list[int]], list[int]]:
+        """What the runs that name this relative path mean by it, as far as that is known; and the others: one that
+        means another directory, of the same name, is none of them."""
+        if end not in self._placed:
+            meant: dict[str, list[int]] = {}
+            unknown: list[int] = []
+            for number in self._ends.get(end, ()):
+                place = working.meant(self._home, self._rows[number], end)
+                meant.setdefault(place, []).append(number)
+                if _is_sure(end) and not (place and os.path.isdir(place)):
+                    unknown.append(number)
+            self._placed[end] = meant, unknown
+        return self._placed[end]
 
 
 def find(home: Home, directory: str, runs: Iterable[RunRow]) -> str:
@@ -152,12 +184,15 @@ def _shell_words(text: str) -> list[str]:
         return text.split()
 
 
-def _word(text: str) -> str:
-    """What may be a place in a word of a run: an option's value, or itself; "" when it can be none."""
-    word = text.rpartition("=")[2] if text.startswith("-") else text
-    if len(word) < 2 or ("/" not in word and "\\" not in word and not word.isidentifier()):
-        return ""
-    return word
+def _words(run: RunRow) -> set[str]:
+    """What may be a place: the values of options, and words by themselves."""
+    words = (text.rpartition("=")[2] if text.startswith("-") else text for text in _texts(run))
+    return {word for word in words if _is_sure(word) or _NAME.fullmatch(word)}
+
+
+def _is_sure(word: str) -> bool:
+    """Whether it is a place also when nobody knows where the run worked."""
+    return len(word) > 1 and ("/" in word or "\\" in word or word.isidentifier())
 
 
 @lru_cache(10_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -74,6 +76,71 @@ def test_the_run_of_a_task_is_found_by_a_word_of_its_shell_command(
     write_run(home, "other", command=["/bin/sh", "-c", f"python train.py --out {out}-2"], running=True)
     write_run(home, "train", command=["/bin/sh", "-c", command.format(out=out)], running=True)
     assert found(str(out / "step=1.pt")) == "train"
+
+
+def place_of(tmp_path: Path, *names: str) -> Path:
+    place = tmp_path.joinpath(*names)
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+@pytest.mark.parametrize("running", [True, False])
+@pytest.mark.parametrize("out", ["ckpt", "my run-2", "./ckpt/", "deep/ckpt"])
+def test_a_relative_path_is_of_the_run_that_works_where_it_leads(
+    home: Home, found: Parentage, tmp_path: Path, out: str, running: bool
+) -> None:
+    """Two trainings with the same config in two directories; the one that began last is not that of both."""
+    trainings = {name: place_of(tmp_path, name) for name in ("first", "second")}
+    for name, cwd in trainings.items():
+        place_of(cwd, out)
+        write_run(home, name, config={"out": out, "model": "resnet"}, cwd=str(cwd), running=running)
+    for name, cwd in trainings.items():
+        assert found(str(cwd / out / "step=1.pt")) == name
+
+
+def test_of_a_run_that_runs_it_is_also_what_lies_below(home: Home, found: Parentage, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        cwd = place_of(tmp_path, name)
+        write_run(home, name, command=["python", "train.py", "--out=runs", ".."], cwd=str(cwd), running=True)
+        assert found(str(place_of(cwd, "runs", "deep") / "step=1.pt")) == name
+    assert is_made(found(str(place_of(tmp_path, "third") / "step=1.pt")))
+
+
+def test_a_relative_path_is_taken_by_its_end_where_nobody_knows_what_it_meant(
+    home: Home, found: Parentage, tmp_path: Path
+) -> None:
+    write_run(home, "train", config={"out": "ckpt", "model": "llama-7b"}, running=True)
+    assert found(str(place_of(tmp_path, "ckpt") / "step=1.pt")) == "train"
+    assert is_made(found(str(place_of(tmp_path, "llama-7b") / "step=1.pt")))  # that may be any word
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_a_run_that_names_no_directory_trains_into_the_one_below_it_that_grows(
+    home: Home, found: Parentage, tmp_path: Path, running: bool
+) -> None:
+    out, before = place_of(tmp_path, "out"), place_of(tmp_path, "before")
+    (before / "step=1.pt").touch()
+    os.utime(before / "step=1.pt", (1e9, 1e9))
+    write_run(home, "train", cwd=str(tmp_path), running=running, created=time.time() - 1e4)
+    (out / "step=1.pt").touch()
+    if not running:  # when it had something to say last
+        (journal,) = (home.runs / "train" / "journal").iterdir()
+        ended = found._runs()[0].ended  # type: ignore[union-attr]
+        assert journal.exists() and ended is not None
+        os.utime(out / "step=1.pt", (ended, ended))
+    assert found(str(out / "step=1.pt")) == "train"
+    assert is_made(found(str(before / "step=1.pt")))
+
+
+def test_of_two_runs_that_name_no_directory_it_is_neither_and_one_that_names_another_has_it_not(
+    home: Home, found: Parentage, tmp_path: Path
+) -> None:
+    out, other = place_of(tmp_path, "out"), place_of(tmp_path, "other")
+    write_run(home, "names", cwd=str(tmp_path), config={"out": str(other)}, running=True)
+    assert is_made(found(str(out / "step=1.pt")))
+    for name in ("a", "b"):
+        write_run(home, name, cwd=str(place_of(tmp_path, "two")), running=True)
+    assert is_made(found(str(place_of(tmp_path, "two", "out") / "step=1.pt")))
 
 
 def test_one_is_made_without_another_look_where_the_last_one_found_none(
