@@ -105,9 +105,10 @@ def test_a_trainer_without_paddock_gets_a_run_for_its_scores(program: Any, place
 def test_a_command_evaluates_and_its_results_are_read(program: Any, place: Path) -> None:
     save(place / "step=100.pt", 1)
     text = """printf '{"results": {"task": {"acc,none": 0.5}}}' > {out}/results.json; test -f {path}"""
-    evaluate(program, place, "--command", text)
+    printed = """printed: test -f {path} && echo '{"acc": 0.25}' > {out}"""
+    evaluate(program, place, "--command", text, "--command", printed)
     (run,) = program("ls", "job_type=train", "--json").json["runs"]
-    assert [stat["last"] for stat in run["metrics"].values()] == [0.5]
+    assert sorted(stat["last"] for stat in run["metrics"].values()) == [0.25, 0.5]
 
 
 def test_a_command_that_has_a_place_for_results_and_leaves_none_is_done_without_scores_which_is_said(

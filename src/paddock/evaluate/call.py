@@ -22,7 +22,7 @@ from paddock.errors import HomeError, PaddockError
 from paddock.evaluate.content import whereabouts as content
 from paddock.evaluate.evaluators import code, results
 from paddock.evaluate.evaluators.evaluator import load
-from paddock.evaluate.evaluators.template import fill
+from paddock.evaluate.evaluators.template import fill, written_to
 from paddock.evaluate.evaluators.values import number_of, values_of
 from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED, VOID, Finding, Result
@@ -146,8 +146,10 @@ def _call(finding: Finding, path: str, run: Path) -> Any:
         return load(finding.call["function"])(path)
     out = run / "files" / "evaluation"
     out.mkdir(parents=True, exist_ok=True)
-    words = {"path": path, "out": str(out), "step": "" if finding.step is None else str(finding.step)}
-    code = subprocess.run(["/bin/sh", "-c", fill(finding.call["command"], words)], check=False).returncode
+    command = finding.call["command"]
+    into = out / "printed.json" if "out" in written_to(command) else out
+    words = {"path": path, "out": str(into), "step": "" if finding.step is None else str(finding.step)}
+    code = subprocess.run(["/bin/sh", "-c", fill(command, words)], check=False).returncode
     if code:
         raise CommandFailed(code)
     return results.read(out)

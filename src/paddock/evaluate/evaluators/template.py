@@ -11,7 +11,13 @@ from collections.abc import Mapping
 
 _BARE, _SINGLE, _DOUBLE, _BACKTICK = "", "'", '"', "`"
 _TOKEN = re.compile(r"\\.|\$\{[^}]*\}|\$\(|[()'\"`]|\{(\w+)\}", re.S)
+_INTO = re.compile(r""">[>|]?\s*(["']?)\{(\w+)\}\1(?![\w./{"'$])""")
 _IN_SINGLE = re.compile(r"'|\{(\w+)\}")  # there a backslash is a backslash
+
+
+def written_to(template: str) -> set[str]:
+    """Of which {names} the shell is to make a file: `> {out}`."""
+    return {match[2] for match in _INTO.finditer(template)}
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:

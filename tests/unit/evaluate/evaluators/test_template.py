@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.evaluate.evaluators.template import fill
+from paddock.evaluate.evaluators.template import fill, written_to
 
 PLACES = [
     "printf %s {path}",
@@ -48,3 +48,19 @@ def test_any_text_is_itself(value: str, template: str) -> None:
 def test_other_braces_are_left_alone() -> None:
     kept = "awk '{print $1}' ${path} {other} \\{path}"
     assert fill(f"{kept} {{path}}", {"path": "x"}) == f"{kept} x"
+
+
+@pytest.mark.parametrize(
+    ("template", "names"),
+    [
+        ("eval {path} > {out}", {"out"}),
+        ('eval {path} 2>&1 >>"{out}" && true', {"out"}),
+        ("eval {path} >'{out}'; true", {"out"}),
+        ("eval {path} > {out}/results.json", set()),
+        ("eval {path} > {out}.json", set()),
+        ("eval {path} --out {out}", set()),
+        ("eval < {path}", set()),
+    ],
+)
+def test_what_a_shell_writes_into_is_a_file(template: str, names: set[str]) -> None:
+    assert written_to(template) == names
