@@ -244,6 +244,14 @@ def test_shutdown_ends_what_watches_started_and_nobody_else(program: Any, out: P
     assert "nothing to shut down" in program("shutdown", "--yes").err
 
 
+def test_shutdown_is_done_where_nobody_can_be_asked_and_takes_the_flags_of_assayer(program: Any, out: Path) -> None:
+    for words in (("--eval_queue_name", "other", "--redis_host", "localhost", "--redis_port", "6379"), ("--json",)):
+        detach(program, "out", "--evaluator", "metrics.py:slow")
+        assert len(alive(program)) == 1
+        assert program("shutdown", *words, stdin="").code == 0
+        assert alive(program) == []
+
+
 def test_shutdown_finds_the_workers_of_a_killed_watcher(program: Any, out: Path) -> None:
     detach(program, "out", "--evaluator", "metrics.py:acc")
     (one,) = alive(program)

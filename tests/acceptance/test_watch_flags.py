@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.acceptance.watched import prepare, save
 
 
@@ -30,6 +32,21 @@ def test_every_flag_is_taken_in_both_spellings(program: Any) -> None:
         words = (f"--{spelling('redis_host')}", "127.0.0.1", f"--{spelling('redis_port')}", "1")
         found = program("watch", "out", "--evaluator", "metrics.py:acc", *words, "--once")
         assert (found.code, "There is no Redis at redis://127.0.0.1:1/0" in found.err) == (12, True)
+
+
+@pytest.mark.parametrize(
+    ("flag", "state"),
+    [
+        ("--eval_existing=true", "pending"),
+        ("--eval-existing=True", "pending"),
+        ("--eval_existing=false", "skipped"),
+        ("--noeval_existing", "skipped"),
+    ],
+)
+def test_a_flag_of_absl_may_have_a_value(program: Any, flag: str, state: str) -> None:
+    save(prepare(program) / "step=1.pt")
+    found = program("watch", "--directory", "out", "--evaluator", "metrics.py:acc", flag, "--once", "--json")
+    assert found.code == 0 and [one["state"] for one in found.json["found"]] == [state]
 
 
 def test_a_disk_that_refuses_in_one_directory_leaves_the_others_to_be_done(program: Any) -> None:

@@ -139,15 +139,20 @@ def _look_elsewhere(
                 raise NotFound(unknown.message, hint=f"It is in the queue {other.name}: add -Q {name}.") from None
 
 
-def confirm(out: Output, question: str, nothing: str) -> None:
-    """Ask on stderr, so that stdout stays the result's; no answer is No. A program that wants JSON is not asked."""
+def confirm(out: Output, question: str, nothing: str, *, alone: bool = False) -> None:
+    """Ask on stderr, so that stdout stays the result's; no answer is No. A program that wants JSON is not asked.
+    `alone`: it is done where nobody is there to be asked, for nothing is lost by it."""
     if out.mode == JSON:
+        if alone:
+            return
         raise Refused(f"{nothing}: it was not confirmed.", hint="Use --yes.")
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     answer = sys.stdin.readline() if sys.stdin is not None else ""
     if not answer.endswith("\n"):
         sys.stderr.write("\n")
+    if alone and not answer and not (sys.stdin is not None and sys.stdin.isatty()):
+        return
     if answer.strip().lower() not in ("y", "yes"):
         raise Refused(f"{nothing}.", hint="Answer y, or use --yes.")
 

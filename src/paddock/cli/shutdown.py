@@ -37,12 +37,17 @@ class Found(NamedTuple):
 
 
 @verb("shutdown", help=_HELP)
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask; where nobody can answer it is not asked.")
 @click.option("--force", is_flag=True, help="Kill what does not end at once; do not let evaluations end first.")
 @click.option(
     "--timeout", type=SPAN, default="60s", show_default=True, metavar="TIME", help="Wait no longer than this."
 )
-def shutdown(session: Session, yes: bool, force: bool, timeout: float) -> None:
+# The last four are assayer's: every watch of the home ends, whatever its queue.
+@click.option("--redis-host", "--redis_host", hidden=True)
+@click.option("--redis-port", "--redis_port", hidden=True)
+@click.option("--watch-queue-name", "--watch_queue_name", hidden=True)
+@click.option("--eval-queue-name", "--eval_queue_name", hidden=True)
+def shutdown(session: Session, yes: bool, force: bool, timeout: float, **_: str | None) -> None:
     seconds = _KILL_SECONDS if force else timeout
     found = _look(session)
     for seen in found.strangers:
@@ -53,7 +58,7 @@ def shutdown(session: Session, yes: bool, force: bool, timeout: float) -> None:
         return
     _list(session, found)
     if not yes:
-        confirm(session.out, "Shut all of this down?", "Nothing was shut down")
+        confirm(session.out, "Shut all of this down?", "Nothing was shut down", alone=True)
     left = _end(session, found.watchers, seconds, force)
     taken = _take_back(session)
     session.out.json(

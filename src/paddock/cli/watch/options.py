@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -11,6 +12,8 @@ from paddock.cli.span import SPAN, Span
 from paddock.cli.watch.rules import RULE_OPTIONS
 from paddock.evaluate.origin.scan import DEFAULT_PATTERN
 
+_EXISTING = re.compile(r"--eval[-_]existing=(true|t|1|yes|y)", re.I)
+_NOT_EXISTING = re.compile(r"--no-?eval[-_]existing|--eval[-_]existing=(false|f|0|no|n)", re.I)
 _NUMBER = click.IntRange(min=0)
 
 
@@ -81,3 +84,19 @@ def watch_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
+
+
+class WatchCommand(click.Command):
+    """A flag of absl, which assayer has, may be `--eval_existing=true`, `=false`, and `--noeval_existing`."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(context, list(_plain_flags(args)))
+
+
+def _plain_flags(words: Sequence[str]) -> Iterator[str]:
+    for number, word in enumerate(words):
+        if word == "--":
+            yield from words[number:]
+            return
+        if not _NOT_EXISTING.fullmatch(word):
+            yield "--eval-existing" if _EXISTING.fullmatch(word) else word

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from paddock.cli.command import Session, verb
 from paddock.cli.watch.keeping import detach as background
 from paddock.cli.watch.keeping.keeping import Keeping
-from paddock.cli.watch.options import watch_options
+from paddock.cli.watch.options import WatchCommand, watch_options
 from paddock.cli.watch.plan import Plan, make_plan
 from paddock.cli.watch.shown import near, shown_pattern
 from paddock.cli.watch.tables import from_tables
@@ -37,7 +37,7 @@ it keeps the watches of the [[watch]] tables in paddock.toml.
 """
 
 
-@verb("watch", help=_HELP)
+@verb("watch", help=_HELP, cls=WatchCommand)
 @click.argument("directories", nargs=-1, metavar="[DIRECTORY]...")
 @watch_options
 @click.option("--detach", is_flag=True, help="Go on in the background, with a log of its own.")
