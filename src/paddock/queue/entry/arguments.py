@@ -38,6 +38,9 @@ def environment(given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, Mapping):
         raise UsageError(f"env={given!r} is no mapping.", hint='Write env={"NAME": "value"}.')
+    for name, value in given.items():
+        if value is None:
+            raise UsageError(f"env: {name} is None.", hint='Leave it out, or give a text, which may be empty: "".')
     found = {str(name): str(value) for name, value in given.items()}
     for name, value in found.items():
         if not name or "=" in name or "\0" in name:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -49,7 +49,7 @@ class Parents:
         after: list[Dependency] = []
         checks: list[str] = []
         items = [given] if isinstance(given, (str, Dependency, Handle)) else given or ()
-        if not isinstance(items, Iterable):
+        if not isinstance(items, Iterable) or isinstance(items, Mapping):
             raise UsageError(f"after={given!r} is no list of tasks.", hint=_FORMS)
         for item in items:
             when, task, queue = self._one(item)

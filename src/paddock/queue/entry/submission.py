@@ -28,7 +28,7 @@ from paddock.queue.task import Dependency, Task
 from paddock.record.layout import Home, find_home
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Submitted:
     """A task that is in a queue. As a text it is a shell check that succeeds once the task is done."""
 
@@ -51,6 +51,15 @@ class Submitted:
 
     def __str__(self) -> str:
         return self.target.check(self.task.id)
+
+    def __repr__(self) -> str:
+        return f"<task {self.task.label} in {self.where}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """What the task says: its command, config, priority and so on."""
+        if name in Task.__struct_fields__:
+            return getattr(self.task, name)
+        raise AttributeError(f"A submitted task has no {name!r}.", name=name, obj=self)
 
     def state(self) -> str:
         """queued, checking, active, done, failed, paused; "gone" when it was cancelled or cleaned away."""
@@ -260,12 +269,17 @@ def enter(
 ) -> list[Submitted]:
     """The same into a queue that was prepared before: for who submits again and again."""
     parents, freezer = Parents(queue, home), Freezer(home)
-    made = [_with_code(dict(one), freezer, queue, parents) for one in tasks]
+    made = [_with_code(_given(one), freezer, queue, parents) for one in tasks]
     if not isinstance(queue, DirectoryQueue):
         for digest in dict.fromkeys(task.code for task in made if task.code):
             ship(home, digest)
     queue.put(made)
     return [Submitted(task, queue.path if isinstance(queue, DirectoryQueue) else queue.address, queue) for task in made]
+
+
+def _given(about: Mapping[str, Any]) -> dict[str, Any]:
+    """None is what a function passes on that was given nothing."""
+    return {key: value for key, value in about.items() if value is not None or key == "cmd"}
 
 
 def _with_code(about: dict[str, Any], freezer: Freezer, queue: Queue, parents: Parents) -> Task:

@@ -68,3 +68,32 @@ def test_waiting_is_limited_by_any_time_span_which_the_error_repeats(home: Home)
     for span, told in (("20ms", "20ms"), (0.02, "0.02 s")):
         with pytest.raises(TimedOut, match=f"is not over after {told}"):
             made.wait(span)
+
+
+def test_what_is_none_was_not_given(home: Home) -> None:
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("queue", "chk", "after", "priority", "gpus", "cpus", "mem", "timeout", "retries", "env", "name", "project")
+    )
+    nothing |= dict.fromkeys(("group", "config", "tags", "notes", "n_workers", "cwd", "engine"))
+    task = submit("true", home=home, snapshot=False, **nothing).task
+    plain = submit("true", home=home, snapshot=False).task
+    assert (task.name, task.gpus, task.after, task.workers, task.cwd) == ("", 0, (), 1, plain.cwd)
+
+
+def test_a_variable_without_a_value_is_refused_and_does_not_become_the_word_none(home: Home) -> None:
+    with pytest.raises(UsageError, match="env: DATA is None"):
+        submit("true", home=home, env={"DATA": None})
+
+
+def test_what_was_submitted_shows_itself_on_one_line_and_says_what_the_task_says(home: Home) -> None:
+    task = submit("true", home=home, name="try", config={"lr": 0.1}, priority=3, snapshot=False)
+    assert (task.command, task.config, task.priority) == ("true", {"lr": 0.1}, 3)
+    assert repr(task) == f"<task {task.id}  try in {task.where}>"
+    with pytest.raises(AttributeError, match="has no 'comand'"):
+        _ = task.comand
+
+
+def test_a_mapping_is_no_list_of_what_to_wait_for(home: Home) -> None:
+    one = submit("true", home=home, snapshot=False)
+    with pytest.raises(UsageError, match=r"is no list of tasks.*failure:ID"):
+        submit("true", home=home, after={"failure": one}, snapshot=False)
