@@ -46,3 +46,17 @@ def test_a_task_inherits_the_gpus_of_a_worker_that_gives_out_none(program: Any) 
     submit(program, "echo > seen-$CUDA_VISIBLE_DEVICES")
     program("worker", "--slots", "2", "--no-persist", env={"CUDA_VISIBLE_DEVICES": "3"})
     assert (program.cwd / "seen-3").exists()
+
+
+def test_a_task_that_knows_nothing_of_paddock_leaves_its_output_exit_code_and_what_it_used(program: Any) -> None:
+    task = submit(program, "echo said; exit 3")
+    program("worker", "--no-persist")
+    assert program("logs", task).out == "said\n"
+    (exit,) = program("show", task, "--json").json["records"]["exit"]
+    assert exit["code"] == 3
+    assert exit["peak_memory"] > 0
+    shown = program("show", task).out
+    assert "failed (exit code 3)" in shown
+    assert " of processor, " in shown
+    file = (program.home / "queues/default/failed" / task).read_text()
+    assert f"peak_memory: {exit['peak_memory']}\n" in file

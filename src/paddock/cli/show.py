@@ -52,7 +52,7 @@ def show(session: Session, run: str) -> None:
     )
     out.bare(row.id)
     if out.human:
-        _head(out, row, facts, children, now)
+        _head(out, row, facts, children, by_kind["exit"], now)
         _ending(out, row, by_kind["end"])
         show_questions(out, questions, now)
         show_bars(out, bars)
@@ -62,7 +62,9 @@ def show(session: Session, run: str) -> None:
         _lists(out, by_kind, now)
 
 
-def _head(out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow], now: float) -> None:
+def _head(
+    out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow], exits: list[dict[str, Any]], now: float
+) -> None:
     marks = (" *" if row.star else "") + (" !" if row.bug else "")
     out.line(f"{label(row)}{marks}", "bold")
     state: Cell = (row.state + (f" ({row.reason})" if row.reason else ""), STATE_STYLES.get(row.state, ""))
@@ -78,6 +80,7 @@ def _head(out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow
         ("created", f"{moment(row.created)} ({age(now - row.created)})"),
         ("duration", span(duration(row, now))),
         ("attempts", str(row.attempts) if row.attempts > 1 else ""),
+        ("used", _used(exits[-1]) if exits else ""),
         ("host", " ".join(filter(None, [row.host, _machine(host)]))),
         ("user", row.user),
         ("command", _command(row)),
@@ -93,6 +96,14 @@ def _head(out: Output, row: RunRow, facts: dict[str, Any], children: list[RunRow
         ("dropped", (f"{many(row.dropped, 'value')} could not be recorded", "red") if row.dropped else ""),
     ]
     out.fields(pair for pair in pairs if pair[1])
+
+
+def _used(exit: dict[str, Any]) -> str:
+    """What the worker saw of a task's last attempt."""
+    processor, memory = exit.get("processor_seconds"), exit.get("peak_memory")
+    parts = [f"{span(amount(processor))} of processor" if processor is not None else ""]
+    parts.append(f"{size(amount(memory))} of memory" if memory else "")
+    return ", ".join(filter(None, parts))
 
 
 def _machine(host: dict[str, Any]) -> str:

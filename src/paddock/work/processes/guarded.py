@@ -33,7 +33,6 @@ class Guarded(msgspec.Struct):
     leader: Process
     timeout: float
     grace: float
-    floor: int  # KiB; the kernel says at least this as the peak memory of whatever the guard started
     began: float
     waits: bool = False  # it was started ahead, and is no task yet
     group: cgroup.Cgroup | None = None  # from when it has lived for a moment: grouping.py
@@ -62,7 +61,8 @@ class Guarded(msgspec.Struct):
 
     def report(self, reason: str) -> dict[str, Any]:
         usage = self.usage
-        peak = usage.ru_maxrss * 1024 if usage is not None and usage.ru_maxrss > self.floor else 0
+        # The kernel counts from the guard on, which started it: of a small task this says how large it was at most.
+        peak = usage.ru_maxrss * 1024 if usage is not None else 0
         return {
             "is": "exited",
             "key": self.key,

@@ -12,7 +12,6 @@ import gc
 import marshal
 import os
 import queue
-import resource
 import select
 import signal
 import socket
@@ -209,7 +208,6 @@ class GuardProcess:
             began, ticks = time.monotonic(), int(boot_time() * _TICKS)
             pid = process.spawn(argv, env, output, stdin)
             self.lineage.childless = False
-            floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         except Exception as error:
             reason = f"The task cannot be started: {error}."[:1000]
             self._tell({"is": "exited", "key": key, "status": _NOT_STARTED, "how": "itself", "reason": reason})
@@ -219,7 +217,7 @@ class GuardProcess:
                 os.close(stdin)  # a socket: it waits for no disk, and the process alone is to have this end
         # It is our child, so its pid is its own until we have waited for it; when it started, our clock says as well.
         leader = (process.look(pid) if self.starts else None) or Process(pid, ticks, os.getpid(), pid, "Z", 1)
-        task = Guarded(key, leader, order["timeout"], order["grace"], floor, began, waits=stdin >= 0)
+        task = Guarded(key, leader, order["timeout"], order["grace"], began, waits=stdin >= 0)
         self.tasks[key] = self.leaders[pid] = task
         if self.starts:
             self._tell({"is": "started", "key": key, "pid": pid, "start": str(leader.start)})
