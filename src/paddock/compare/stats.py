@@ -81,7 +81,8 @@ def summarize(values: Iterable[float | None]) -> Summary:
     if math.isinf(low) or math.isinf(high):  # no spread around infinity
         mean = math.nan if low == -high else (low if math.isinf(low) else high)
         return Summary(n, nan, mean, None, low, high, median, None, None)
-    mean = math.fsum(numbers) / n
+    # Numbers that are the same have no spread: a third of three times 0.1 is not 0.1, and one would read 0.1 ± 1.5e-17.
+    mean = low if low == high else math.fsum(numbers) / n
     if n == 1:
         return Summary(1, nan, mean, None, low, high, median, None, None)
     # by hand: statistics.stdev goes through fractions, forty times slower

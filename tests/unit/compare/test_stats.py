@@ -25,6 +25,11 @@ def test_one_number_has_no_spread():
     assert (found.n, found.mean, found.std, found.sem, found.ci95) == (1, 2.0, None, None, None)
 
 
+def test_numbers_that_are_the_same_have_no_spread():
+    found = summarize([0.1, 0.1, 0.1])  # whose sum is not 0.3
+    assert (found.mean, found.std, found.sem, found.ci95) == (0.1, 0.0, 0.0, 0.0)
+
+
 def test_nan_is_counted_apart():
     found = summarize([1.0, math.nan, None, 3.0])
     assert (found.n, found.nan, found.mean) == (2, 2, 2.0)

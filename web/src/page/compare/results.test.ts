@@ -11,6 +11,7 @@ describe("results", () => {
     expect(summary([1, 3, null])).toEqual({ mean: 2, std: Math.SQRT2, n: 2, nan: 1 });
     expect(summary([4])).toEqual({ mean: 4, std: NaN, n: 1, nan: 0 });
     expect(summary([])).toMatchObject({ n: 0, nan: 0 });
+    expect(summary([0.1, 0.1, 0.1])).toEqual({ mean: 0.1, std: 0, n: 3, nan: 0 }); // whose sum is not 0.3
   });
 
   test("a column has the best of its teams marked", () => {

@@ -33,6 +33,8 @@ export interface Summary { mean: number; std: number; n: number; nan: number }
 export function summary(values: readonly Num[]): Summary {
   const numbers = values.map(toNumber).filter((value) => !Number.isNaN(value));
   const n = numbers.length;
+  // The same number over all seeds has no spread: sums are rounded, and one would read 0.1 ± 1.5e-17.
+  if (n > 1 && numbers.every((value) => value === numbers[0] && Number.isFinite(value))) return { mean: numbers[0]!, std: 0, n, nan: values.length - n };
   const mean = n ? numbers.reduce((sum, value) => sum + value, 0) / n : NaN;
   const std = n > 1 ? Math.sqrt(numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1)) : NaN;
   return { mean, std, n, nan: values.length - n };
