@@ -48,3 +48,53 @@ def test_an_exported_report_opens_without_a_server(eye: Eye, lab: Laboratory, tm
         assert reader.barriers() == []
         reader.picture("exported-report")
         reader.fine()
+
+
+def test_prose_that_was_not_saved_is_there_when_one_comes_back(eye: Eye, lab: Laboratory) -> None:
+    report = lab.post("/reports", {"title": "Half written", "blocks": [{"kind": "text", "text": "Saved."}]})
+    page = eye.go(f"/reports/{report['id']}?edit=1")
+    page.get_by_label("Text").fill("An hour of work.")
+    page.get_by_role("link", name="Runs").click()
+    page.wait_for_url("**/runs")
+    eye.go(f"/reports/{report['id']}")
+    assert "Saved." in eye.text("main article") and "An hour" not in eye.text("main article")
+    page.get_by_role("button", name="Go on writing").click()
+    assert page.get_by_label("Text").input_value() == "An hour of work."
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.locator("main article", has_text="An hour of work.").wait_for()
+    assert lab.get(f"/reports/{report['id']}")["blocks"][0]["text"] == "An hour of work."
+    assert page.get_by_role("button", name="Go on writing").count() == 0
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Text").fill("Nothing that counts.")
+    page.get_by_role("button", name="Leave without saving").click()
+    page.locator("main article", has_text="An hour of work.").wait_for()
+    assert page.get_by_role("button", name="Go on writing").count() == 0
+
+
+def test_a_report_carries_each_comparison_as_it_was_seen(eye: Eye, lab: Laboratory, tmp_path: Path) -> None:
+    runs = "&".join(f"run={run}" for run in lab.sweep())
+    shown = (
+        "show=scatter&hue=config.optimizer.lr",
+        "show=parallel",
+        "show=differences",
+        "hue=config.lr&dash=config.lr",
+    )
+    blocks = [{"kind": "comparison", "text": f"{runs}&{one}"} for one in shown]
+    report = lab.post("/reports", {"title": "Each kind", "blocks": blocks})
+    page = eye.go(f"/reports/{report['id']}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export HTML").click()
+    file = tmp_path / "report.html"
+    download.value.save_as(file)
+    with opened(page.context.browser, "") as reader:
+        reader.page.goto(file.as_uri())
+        sections = reader.page.locator("main > section")
+        many = len(lab.sweep())
+        assert sections.nth(0).locator("svg circle").count() == many
+        assert sections.nth(1).locator("svg polyline").count() == many
+        assert "Their packages are the same." in sections.nth(2).inner_text()
+        assert sections.nth(2).locator("tbody th", has_text="optimizer.lr").count() == 1
+        assert sections.nth(3).locator(".legend svg line").count() > 1
+        assert reader.barriers() == []
+        reader.picture("exported-kinds")
+        reader.fine()

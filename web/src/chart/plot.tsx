@@ -5,6 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import "~/chart/chart.css";
 import { draw, type Bar } from "~/chart/draw";
 import { padded, rangeX, rangeY, rounded, type Line, type Range } from "~/chart/line";
+import { TIMES } from "~/chart/ticks";
 import { Tip, type Pointed } from "~/chart/tip";
 import { afterKey, afterWheel } from "~/chart/zooming";
 import { pointedAt } from "~/chart/pointing";
@@ -149,7 +150,7 @@ function options(
     },
     series: [{}, { paths: () => null, points: { show: false } }],
     axes: [
-      { ...axis, size: 26, space: 60, ...(latest.current.names?.includes("x") || (latest.current.counts && !logX) ? { incrs: WHOLE } : {}), ...(kind === "moment" ? {} : { values: (_: uPlot, all: (number | null)[]) => said(all, latest.current.xLabel ?? ((at) => xText(at, kind))) }) },
+      { ...axis, size: 26, space: 60, ...between(latest.current, kind), ...(kind === "moment" ? {} : { values: (_: uPlot, all: (number | null)[]) => said(all, latest.current.xLabel ?? ((at) => xText(at, kind))) }) },
       { ...axis, size: (_: uPlot, values: string[] | null) => yWidth(values), space: 34, ...(latest.current.names?.includes("y") ? { incrs: WHOLE } : {}), values: (_: uPlot, all: (number | null)[]) => said(all, latest.current.yLabel ?? short) },
     ],
     hooks: {
@@ -216,6 +217,12 @@ function short(value: number): string {
     if (size >= least) return `${Number((value / (unit === "k" ? 1e3 : least)).toPrecision(6))}${unit}`;
   }
   return String(Number(value.toPrecision(6)));
+}
+
+/** What uPlot may put between two labels of the x axis, where not every round number will do. */
+function between({ names, counts, logX }: PlotProps, kind: XKind): { incrs?: number[] } {
+  if (names?.includes("x") || (counts && !logX)) return { incrs: WHOLE };
+  return kind === "seconds" && !logX ? { incrs: [...TIMES] } : {};
 }
 
 /** As wide as its longest label, in steps, so that it does not jump with every digit. */

@@ -16,13 +16,17 @@ export interface SvgProps {
   logX?: boolean;
   logY?: boolean;
   seconds?: boolean;
+  /** Of points: air on both sides, and names where whole numbers stand for them. */
+  air?: boolean;
+  xLabel?: (value: number) => string;
+  yLabel?: (value: number) => string;
   zoom?: Range | undefined;
 }
 
 /** A chart that needs no script: for reports that leave the server. */
-export function SvgChart({ lines, title, width = 720, height = 280, logX = false, logY = false, seconds = false, zoom }: SvgProps): JSX.Element {
+export function SvgChart({ lines, title, width = 720, height = 280, logX = false, logY = false, seconds = false, air = false, xLabel, yLabel, zoom }: SvgProps): JSX.Element {
   const xs = zoom ?? rangeX(lines, logX) ?? [logX ? 1 : 0, 10];
-  const shownX: Range = xs[1] > xs[0] ? xs : padded(xs, logX, 0.5);
+  const shownX: Range = xs[1] > xs[0] ? (air ? padded(xs, logX, 0.06) : xs) : padded(xs, logX, 0.5);
   const ys = padded(rangeY(lines, shownX, logY) ?? [logY ? 0.1 : 0, 1], logY);
   const x = scale(shownX, LEFT, width - RIGHT, logX);
   const y = scale(ys, height - BOTTOM, TOP, logY);
@@ -31,15 +35,16 @@ export function SvgChart({ lines, title, width = 720, height = 280, logX = false
     <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={title} class="svg-chart" xmlns="http://www.w3.org/2000/svg">
       <clipPath id={clip}><rect x={LEFT} y={TOP} width={width - LEFT - RIGHT} height={height - TOP - BOTTOM} /></clipPath>
       {ticks(ys, logY).map((tick) => (
-        <g key={`y${tick}`}><line x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} class="svg-grid" /><text x={LEFT - 6} y={y(tick) + 4} text-anchor="end">{number(tick, 4)}</text></g>
+        <g key={`y${tick}`}><line x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} class="svg-grid" /><text x={LEFT - 6} y={y(tick) + 4} text-anchor="end">{yLabel ? yLabel(tick) : number(tick, 4)}</text></g>
       ))}
-      {ticks(shownX, logX, 8).map((tick) => (
-        <g key={`x${tick}`}><line y1={TOP} y2={height - BOTTOM} x1={x(tick)} x2={x(tick)} class="svg-grid" /><text x={x(tick)} y={height - 8} text-anchor="middle">{seconds ? duration(tick) : number(tick, 4)}</text></g>
+      {ticks(shownX, logX, 8, seconds).map((tick) => (
+        <g key={`x${tick}`}><line y1={TOP} y2={height - BOTTOM} x1={x(tick)} x2={x(tick)} class="svg-grid" /><text x={x(tick)} y={height - 8} text-anchor="middle">{xLabel ? xLabel(tick) : seconds ? duration(tick) : number(tick, 4)}</text></g>
       ))}
       <g clip-path={`url(#${clip})`}>
         {lines.map((line) => line.band && <path key={`b${line.key}`} d={area(line, x, y)} fill={line.color} opacity="0.18" />)}
         {lines.map((line) => line.raw && <path key={`r${line.key}`} d={path(line, line.raw, x, y)} fill="none" stroke={line.color} stroke-width="0.8" opacity="0.25" />)}
         {lines.map((line) => <path key={line.key} d={path(line, line.y, x, y)} fill="none" stroke={line.color} stroke-width={line.width ?? 1.5} stroke-linejoin="round" stroke-dasharray={line.dash?.length ? line.dash.join(" ") : undefined}><title>{line.label}</title></path>)}
+        {lines.flatMap((line) => (line.dots ? line.x.map((at, number) => <circle key={`d${line.key} ${number}`} cx={x(at)} cy={y(line.y[number]!)} r="4" fill={line.color}><title>{line.label}</title></circle>) : []))}
       </g>
     </svg>
   );

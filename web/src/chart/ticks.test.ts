@@ -13,3 +13,9 @@ test("powers of ten on a logarithm", () => {
   expect(ticks([1e-12, 1], true)).toEqual([1e-12, 1e-9, 1e-6, 0.001, 1]);
   expect(ticks([2, 8], true)).toEqual([2, 4, 6, 8]);
 });
+
+test("times are parted as clocks are", () => {
+  expect(ticks([0, 600], false, 8, true)).toEqual([0, 120, 240, 360, 480, 600]);
+  expect(ticks([0, 0.02], false, 4, true)).toEqual([0, 0.005, 0.01, 0.015, 0.02]);
+  expect(ticks([0, 90_000], false, 5, true)).toEqual([0, 21_600, 43_200, 64_800, 86_400]);
+});

@@ -50,7 +50,7 @@ export function Comparison({ query, runs, onChange }: { query: URLSearchParams; 
     case "scatter":
       return <Scatter {...{ runs, properties, metrics: material.every }} sx={setting.sx} sy={setting.sy} hue={setting.hue} logX={view.logX} logY={view.logY} {...(onChange ? { onChange } : {})} />;
     case "parallel":
-      return <Parallel runs={runs} properties={properties} metric={metrics[0] ?? ""} />;
+      return <Parallel runs={runs} properties={properties} metric={metrics[0] ?? ""} picks={setting.picks} {...(onChange ? { onChange } : {})} />;
     default:
       return <Curves {...{ runs, properties, teams, folded, metrics }} facets={setting} view={view} onChange={onChange ?? (() => undefined)} />;
   }

@@ -8,7 +8,7 @@ import { Notice, Waiting } from "~/part/parts";
 import { differ, GONE, shown } from "~/page/compare/properties";
 import type { Change } from "~/page/compare/setting";
 
-type Whole = Diff & { code: CodeDiff[] | null; known_packages: number };
+export type Whole = Diff & { code: CodeDiff[] | null; known_packages: number };
 const FIELDS: readonly [title: string, of: (run: Run) => unknown][] = [
   ["commit", (run) => run.commit || GONE], ["snapshot", (run) => run.code.slice(0, 12) || GONE], ["command", (run) => run.command.join(" ") || GONE],
   ["host", (run) => run.host || GONE], ["user", (run) => run.user || GONE], ["state", (run) => run.state],
@@ -17,17 +17,28 @@ const FIELDS: readonly [title: string, of: (run: Run) => unknown][] = [
 /** Only what differs: config, code, packages. */
 export function Differences({ runs, every, onChange }: { runs: readonly Run[]; every: boolean; onChange: Change }): JSX.Element {
   const ids = runs.map((run) => run.id);
-  const found = useFetched(JSON.stringify([ids, every]), (signal) => get<Whole>("/diff", { run: ids, every, packages: true, code: true }, signal));
-  const fields = FIELDS.map(([key, of]) => row(key, runs, runs.map(of))).filter((one) => every || !one.equal);
+  const found = useFetched(JSON.stringify([ids, every]), (signal) => wholeDiff(ids, every, signal));
   if (found.error) return <Notice error={found.error} />;
   if (!found.data) return <Waiting height={320} />;
-  const { config, packages, code } = found.data;
   return (
     <>
       <label class="row small"><input type="checkbox" checked={every} onChange={(event) => onChange({ every: event.currentTarget.checked })} /> what is the same, too</label>
-      <Section title="Config" rows={config} runs={runs} same="Their configs are the same." />
-      <Section title="Run" rows={fields} runs={runs} same="" />
-      <Section title="Packages" rows={packages ?? []} runs={runs} same={samePackages(packages === null ? 0 : found.data.known_packages, runs.length)} />
+      <Differed runs={runs} every={every} found={found.data} links />
+    </>
+  );
+}
+
+export const wholeDiff = (ids: readonly string[], every: boolean, signal?: AbortSignal): Promise<Whole> => get<Whole>("/diff", { run: ids, every, packages: true, code: true }, signal);
+
+/** What was found: drawn here, and in reports that leave the server, where there is nothing to be linked to. */
+export function Differed({ runs, every, found, links = false }: { runs: readonly Run[]; every: boolean; found: Whole; links?: boolean }): JSX.Element {
+  const { config, packages, code } = found;
+  const fields = FIELDS.map(([key, of]) => row(key, runs, runs.map(of))).filter((one) => every || !one.equal);
+  return (
+    <>
+      <Section title="Config" rows={config} runs={runs} same="Their configs are the same." links={links} />
+      <Section title="Run" rows={fields} runs={runs} same="" links={links} />
+      <Section title="Packages" rows={packages ?? []} runs={runs} same={samePackages(packages === null ? 0 : found.known_packages, runs.length)} links={links} />
       <Code diffs={code ?? []} runs={runs} />
     </>
   );
@@ -44,14 +55,14 @@ function row(key: string, runs: readonly Run[], values: readonly unknown[]): Dif
   return { key, values: Object.fromEntries(known), equal: !differ(values) };
 }
 
-function Section({ title, rows, runs, same }: { title: string; rows: readonly DiffRow[]; runs: readonly Run[]; same: string }): JSX.Element | null {
+function Section({ title, rows, runs, same, links }: { title: string; rows: readonly DiffRow[]; runs: readonly Run[]; same: string; links: boolean }): JSX.Element | null {
   if (rows.length === 0) return same ? <p class="muted same">{same}</p> : null;
   return (
     <section class="card diff-card">
       <header><h2>{title}</h2><span class="muted small">{rows.length} {rows.length === 1 ? "key" : "keys"}</span></header>
       <div class="scroll" tabIndex={0} role="region" aria-label={title}>
         <table class="grid-table diff-table">
-          <thead><tr><th>{title.toLowerCase()}</th>{runs.map((run) => <th key={run.id}><a href={`/runs/${encodeURIComponent(run.id)}`} class="cut">{run.name || run.id}</a></th>)}</tr></thead>
+          <thead><tr><th>{title.toLowerCase()}</th>{runs.map((run) => <th key={run.id}>{links ? <a href={`/runs/${encodeURIComponent(run.id)}`} class="cut">{run.name || run.id}</a> : run.name || run.id}</th>)}</tr></thead>
           <tbody>
             {rows.map((one) => (
               <tr key={one.key} class={one.equal ? "equal" : ""}>

@@ -35,7 +35,7 @@ export function SaveDialog({ query, onClose }: { query: URLSearchParams; onClose
             {known.data?.reports.map((report) => <option key={report.id} value={report.id}>{report.title}</option>)}
           </select>
         </label>
-        {!into && <label class="stack">Its title<input class="field" autofocus value={title} onInput={(event) => setTitle(event.currentTarget.value)} /></label>}
+        {!into && <label class="stack">Its title<input class="field" autofocus value={title} onInput={(event) => setTitle(event.currentTarget.value)} onKeyDown={(event) => event.key === "Enter" && title.trim() && void keep()} /></label>}
         {error && <Notice error={error} />}
       </div>
     </Dialog>

@@ -5,6 +5,7 @@ import { color } from "~/chart/colors";
 import { Legend } from "~/chart/legend";
 import type { Line } from "~/chart/line";
 import { Plot } from "~/chart/plot";
+import { SvgChart } from "~/chart/svg";
 import { distinct, identity, shown, type Property } from "~/page/compare/properties";
 import { isWide, ofMetric, ofProperty, type Quantity } from "~/page/compare/quantities";
 import { STATS } from "~/page/compare/results";
@@ -19,14 +20,16 @@ export function quantities(runs: readonly Run[], properties: readonly Property[]
 }
 
 /** Each run as a point: a property or a result over another. */
-export function Scatter({ runs, properties, metrics, sx, sy, hue, logX, logY, onChange }: {
+export function Scatter({ runs, properties, metrics, sx, sy, hue, logX, logY, onChange, still = false }: {
   runs: readonly Run[]; properties: readonly Property[]; metrics: readonly string[]; sx: string; sy: string; hue: string; logX: boolean; logY: boolean; onChange?: Change;
+  /** A picture, for reports that leave the server. */
+  still?: boolean;
 }): JSX.Element {
   const all = useMemo(() => quantities(runs, properties, metrics), [runs, properties, metrics.join("\n")]);
   const x = all.find((one) => one.key === sx) ?? all.find((one) => !one.names && !properties.some((other) => other.key === one.key && other.seed)) ?? all[0];
   const y = all.find((one) => one.key === sy) ?? all.find((one) => one.key === `best.${metrics[0]}`) ?? all.at(-1);
   const by = properties.find((one) => one.key === hue);
-  const isDark = dark.value;
+  const isDark = !still && dark.value;
   if (!x || !y) return <p class="muted">There is nothing to put on the axes: these runs do not differ and have no metric.</p>;
   const hues = by ? distinct(by.values).map(identity) : [];
   const lines: Line[] = runs.flatMap((run, at) => {
@@ -35,6 +38,11 @@ export function Scatter({ runs, properties, metrics, sx, sy, hue, logX, logY, on
     return [{ key: run.id, label: run.name || run.id, color: color(by ? hues.indexOf(identity(by.values[at])) : 0, isDark), x: [px], y: [py], dots: [{ text: `${x.title} ${text(x, px)}` }] }];
   });
   const options = all.map((one) => <option key={one.key} value={one.key}>{one.title}</option>);
+  const drawn = {
+    title: `${y.title} over ${x.title}`, lines, air: true, logX: !x.names && (logX || isWide(x)), logY: !y.names && logY,
+    ...(x.names ? { xLabel: (value: number) => names(x, value) } : {}),
+    ...(y.names ? { yLabel: (value: number) => names(y, value) } : {}),
+  };
   return (
     <section class="card pad-box">
       {onChange && (
@@ -45,14 +53,9 @@ export function Scatter({ runs, properties, metrics, sx, sy, hue, logX, logY, on
         </div>
       )}
       <p class="axis-name">{y.title} ↑ over {x.title} →</p>
-      <Plot
-        title={`${y.title} over ${x.title}`} lines={lines} height={420} air names={`${x.names ? "x" : ""}${y.names ? "y" : ""}`}
-        logX={!x.names && (logX || isWide(x))} logY={!y.names && logY}
-        {...(x.names ? { xLabel: (value: number) => names(x, value) } : {})}
-        {...(y.names ? { yLabel: (value: number) => names(y, value) } : {})}
-        onPick={(key) => go("run", key)}
-      />
-      {by && <Legend entries={distinct(by.values).map((value, at) => ({ key: identity(value), label: `${by.title} = ${shown(value)}`, color: color(at, isDark) }))} />}
+      {still ? <SvgChart {...drawn} /> : <Plot {...drawn} height={420} names={`${x.names ? "x" : ""}${y.names ? "y" : ""}`} onPick={(key) => go("run", key)} />}
+      {by && still && <ul class="legend">{distinct(by.values).map((value, at) => <li key={identity(value)}><i style={{ background: color(at, false) }} />{by.title} = {shown(value)}</li>)}</ul>}
+      {by && !still && <Legend entries={distinct(by.values).map((value, at) => ({ key: identity(value), label: `${by.title} = ${shown(value)}`, color: color(at, isDark) }))} />}
     </section>
   );
 }

@@ -18,6 +18,8 @@ export interface Setting {
   sx: string;
   sy: string;
   every: boolean;
+  /** Of parallel coordinates: KEY~LOW~HIGH, shares of the axis. */
+  picks: string[];
 }
 
 export type Change = (changes: Readonly<Record<string, Value>>) => void;
@@ -39,5 +41,6 @@ export function settingOf(query: URLSearchParams): Setting {
     sx: word("sx"),
     sy: word("sy"),
     every: word("every") === "1",
+    picks: query.getAll("pick"),
   };
 }

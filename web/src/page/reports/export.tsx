@@ -1,21 +1,25 @@
 import { render, type JSX } from "preact";
 import { runsNamed, type Band, type Report } from "~/api/board";
 import { get } from "~/api/client";
-import { color } from "~/chart/colors";
+import { color, DASHES } from "~/chart/colors";
 import type { Line } from "~/chart/line";
 import { fetchAll } from "~/chart/series";
 import { SvgChart } from "~/chart/svg";
 import { viewOf } from "~/chart/view";
 import { Markdown } from "~/part/markdown";
 import { materialOf, type Material } from "~/page/compare/comparison";
+import { Differed, wholeDiff } from "~/page/compare/differences";
 import { layout } from "~/page/compare/facets";
 import { bandLine, courseLines, coursesOf, label, placedLines } from "~/page/compare/lines";
+import { Parallel } from "~/page/compare/parallel";
 import { ResultGrid, resultTable } from "~/page/compare/resulttable";
 import { isEpoch } from "~/page/compare/results";
+import { Scatter } from "~/page/compare/scatter";
 import { settingOf } from "~/page/compare/setting";
-import { shown } from "~/page/compare/properties";
 import { clock } from "~/text/format";
 import style from "~/page/reports/export.css?raw";
+
+const WIDTH = 820; // px of a page of it
 
 /** The report as one file: prose, curves as pictures, tables. It holds no script and asks nobody for anything. */
 export async function download(report: Report): Promise<void> {
@@ -53,23 +57,31 @@ async function saved(text: string): Promise<JSX.Element> {
   const material = materialOf(query, runs);
   const { properties, teams, metrics, stats, folded, setting } = material;
   const table = resultTable(runs, teams, properties, metrics, stats, folded);
-  const curves = setting.show === "curves" || setting.show === "scatter" || setting.show === "parallel" ? await Promise.all(metrics.map((metric) => pictures(query, material, metric))) : [];
   return (
     <section>
-      {curves}
-      {setting.show === "differences" ? <Differences material={material} /> : <ResultGrid table={table} />}
+      {await shownOf(query, material)}
+      {setting.show !== "differences" && <div class="scroll" tabIndex={0} role="region" aria-label="Results"><ResultGrid table={table} /></div>}
       <p class="muted">{runs.map((run) => `${run.name || run.id} (${run.id})`).join(", ")}</p>
     </section>
   );
 }
 
-function Differences({ material: { runs, properties } }: { material: Material }): JSX.Element {
-  return (
-    <table>
-      <thead><tr><th />{runs.map((run) => <th key={run.id}>{run.name || run.id}</th>)}</tr></thead>
-      <tbody>{properties.map((one) => <tr key={one.key}><th>{one.title}</th>{one.values.map((value, at) => <td key={at}>{shown(value)}</td>)}</tr>)}</tbody>
-    </table>
-  );
+/** The comparison as it is seen on the board, as a picture. */
+async function shownOf(query: URLSearchParams, material: Material): Promise<JSX.Element | JSX.Element[] | null> {
+  const { runs, properties, metrics, setting } = material;
+  const { logX, logY } = viewOf(query);
+  switch (setting.show) {
+    case "differences":
+      return <Differed runs={runs} every={setting.every} found={await wholeDiff(runs.map((run) => run.id), setting.every)} />;
+    case "scatter":
+      return <Scatter runs={runs} properties={properties} metrics={material.every} sx={setting.sx} sy={setting.sy} hue={setting.hue} logX={logX} logY={logY} still />;
+    case "parallel":
+      return <Parallel runs={runs} properties={properties} metric={metrics[0] ?? ""} picks={setting.picks} still={WIDTH} />;
+    case "results":
+      return null;
+    default:
+      return Promise.all(metrics.map((metric) => pictures(query, material, metric)));
+  }
 }
 
 async function pictures(query: URLSearchParams, material: Material, metric: string): Promise<JSX.Element> {
@@ -87,7 +99,7 @@ async function pictures(query: URLSearchParams, material: Material, metric: stri
           <SvgChart title={`${metric} ${panel.row} ${panel.col}`} lines={placedLines(panel.teams, lines, false)} logX={view.logX} logY={view.logY} seconds={view.axis === "time"} zoom={view.zoom} />
         </figure>
       ))}
-      <ul class="legend">{entries.map((text, at) => <li key={text}><i style={{ background: color(at, false) }} />{text}</li>)}</ul>
+      <ul class="legend">{entries.map((text, at) => <li key={text}><i style={{ background: color(at, false) }} />{text}</li>)}{found.dashes.map((text, at) => <li key={`dash ${at}`}><svg width="28" height="8" aria-hidden="true"><line x1="0" x2="28" y1="4" y2="4" stroke="#55625b" stroke-width="2" stroke-dasharray={DASHES[at % DASHES.length]!.join(" ") || undefined} /></svg>{` ${text}`}</li>)}</ul>
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { Dialog } from "~/part/dialog";
 import { Markdown } from "~/part/markdown";
 import { Notice, Waiting } from "~/part/parts";
 import { Comparison } from "~/page/compare/comparison";
+import { draftOf, keepDraft } from "~/page/reports/draft";
 import { settingOf } from "~/page/compare/setting";
 import { changed } from "~/route/place";
 import { asked, go, set } from "~/route/router";
@@ -46,6 +47,7 @@ function Shown({ report }: { report: Report }): JSX.Element {
         <button type="button" class="button" onClick={() => setRemoving(true)}>Remove</button>
       </div>
       <p class="muted small">Saved {clock(report.saved)}{report.user && ` by ${report.user}`}</p>
+      {draftOf(report) && <p class="row small"><span class="warn-text">You have written more, and not saved it.</span> <button type="button" class="button" onClick={() => set({ edit: true }, true)}>Go on writing</button></p>}
       {report.blocks.map((block, at) => <BlockView key={at} block={block} />)}
       {removing && <Removal report={report} onClose={() => setRemoving(false)} />}
     </article>
@@ -73,11 +75,14 @@ function Saved({ text }: { text: string }): JSX.Element {
 }
 
 function Editor({ report, onSaved }: { report: Report; onSaved: (report: Report) => void }): JSX.Element {
-  const [title, setTitle] = useState(report.title);
-  const [blocks, setBlocks] = useState<Block[]>(report.blocks);
+  const [draft] = useState(() => draftOf(report));
+  const [title, setTitle] = useState(draft?.title ?? report.title);
+  const [blocks, setBlocks] = useState<Block[]>(draft?.blocks ?? report.blocks);
   const [error, setError] = useState<ApiError>();
   const [saving, setSaving] = useState(false);
   const dirty = title !== report.title || JSON.stringify(blocks) !== JSON.stringify(report.blocks);
+  const base = draft?.base ?? report.name;
+  useEffect(() => keepDraft(report, dirty ? { base, title, blocks } : undefined), [title, blocks, dirty]);
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent): void => {
       if (dirty) event.preventDefault();
@@ -89,12 +94,18 @@ function Editor({ report, onSaved }: { report: Report; onSaved: (report: Report)
     setSaving(true);
     try {
       // What is shown next is what was saved: not, for a moment, what was there before.
-      onSaved(await post<Report>(`/reports/${report.id}`, { title: title.trim() || "Untitled", blocks, base: report.name }));
+      const saved = await post<Report>(`/reports/${report.id}`, { title: title.trim() || "Untitled", blocks, base });
+      keepDraft(report, undefined);
+      onSaved(saved);
       set({ edit: undefined });
     } catch (said) {
       setSaving(false);
       setError(said instanceof ApiError ? said : new ApiError(0, String(said), "", ""));
     }
+  };
+  const leave = (): void => {
+    keepDraft(report, undefined);
+    set({ edit: undefined });
   };
   const put = (at: number, block: Block): void => setBlocks(blocks.map((old, number) => (number === at ? block : old)));
   const move = (at: number, by: number): void => {
@@ -107,9 +118,10 @@ function Editor({ report, onSaved }: { report: Report; onSaved: (report: Report)
     <div class="report">
       <div class="page-head">
         <input class="field report-title grow" aria-label="Title" value={title} onInput={(event) => setTitle(event.currentTarget.value)} />
-        <button type="button" class="button" onClick={() => set({ edit: undefined })}>{dirty ? "Leave without saving" : "Done"}</button>
+        <button type="button" class="button" onClick={leave}>{dirty ? "Leave without saving" : "Done"}</button>
         <button type="button" class="button primary" disabled={!dirty || saving} onClick={() => void keep()}>Save</button>
       </div>
+      {draft && dirty && <p class="muted small">With what you had written before and not saved.</p>}
       {error && <Notice error={error} />}
       {blocks.map((block, at) => (
         <section class="card block" key={at}>
@@ -152,6 +164,7 @@ function Removal({ report, onClose }: { report: Report; onClose: () => void }): 
   const remove = async (): Promise<void> => {
     try {
       await post(`/reports/${report.id}/removal`, { base: report.name });
+      keepDraft(report, undefined);
       go("reports");
     } catch (error) {
       onClose();
