@@ -76,3 +76,15 @@ def test_a_failed_task_is_looked_at_and_retried_by_keyboard(eye: Eye, lab: Labor
     soon(lambda: "brittle" in tasks(lab, "done"))
     soon(lambda: "brittle" in column(eye, "done"))
     assert lab.get(f"/runs/{task}")["run"]["attempts"] == 2
+
+
+def test_an_address_without_a_queue_becomes_that_of_the_one_that_is_seen(eye: Eye) -> None:
+    """Or it would show another queue to whoever gets it, and to oneself as soon as another one is busier."""
+    page = eye.go("/runs")
+    page.keyboard.type("gq")
+    page.wait_for_url("**/queue/*")
+    chosen = page.locator("nav[aria-label=Queues] a[aria-current=page]")
+    chosen.wait_for()
+    assert chosen.get_attribute("href") == page.evaluate("location.pathname")
+    page.go_back()
+    page.wait_for_url("**/runs")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.board.eye import Eye, soon
+from tests.acceptance.board.eye import Eye, opened, soon
 from tests.acceptance.board.laboratory import Laboratory
 
 
@@ -143,6 +143,23 @@ def test_a_point_that_is_alone_is_seen(eye: Eye, lab: Laboratory) -> None:
     assert soon(lambda: page.evaluate(INKED)) > 12
 
 
+def test_the_picture_that_is_seen_is_in_the_address(eye: Eye, lab: Laboratory) -> None:
+    (lab.work / "pictures.py").write_text(PICTURES)
+    assert lab.python("pictures.py").wait(60) == 0
+    page = eye.go(f"/runs/{lab.named('painter')['id']}?tab=files")
+    eye.wait_text("step 3", "main .strip")
+    page.get_by_label("sample: which of 3").press("ArrowLeft")
+    page.get_by_label("sample: which of 3").press("ArrowLeft")
+    eye.wait_text("step 1", "main .strip")
+    with opened(page.context.browser, lab.url) as other:
+        other.go(page.evaluate("location.pathname + location.search"))
+        other.wait_text("step 1", "main .strip")
+        other.page.get_by_label("sample: which of 3").press("End")
+        other.wait_text("step 3", "main .strip")
+        other.wait_address("shown=", there=False)  # the last one, whichever that is tomorrow
+        other.fine()
+
+
 def test_a_run_that_is_not_there_is_a_sentence(eye: Eye) -> None:
     eye.go("/runs/nosuchrun")
     eye.wait_text("There is no such run")
@@ -168,6 +185,12 @@ Usage.checkpoint("train")
 for step in range(10):
     run.log({"loss": 1 / (step + 1)}, step=step)
     time.sleep(0.2)
+"""
+PICTURES = """
+import paddock
+run = paddock.init(project="painting", name="painter")
+for step in (1, 2, 3):
+    run.log_image("sample", [[[step * 60, 0, 0]] * 4] * 4, step=step)
 """
 GOING = """
 import pathlib, time, paddock

@@ -19,6 +19,12 @@ export function follow(path: string): void {
   scrollTo(0, 0);
 }
 
+/** The same view by its whole name: an address without it would show something else on another day. */
+export function settle(page: Page, id: string): void {
+  history.replaceState(null, "", format(page, id, here.peek().query));
+  here.value = parse(location.pathname, location.search);
+}
+
 /** Change names of the query. What people step through (`push`) becomes an entry of the history, the rest does not. */
 export function set(changes: Readonly<Record<string, Value>>, push = false): void {
   const place = here.peek();

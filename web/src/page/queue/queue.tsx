@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "~/api/client";
 import { useFetched } from "~/api/fetched";
 import type { Now } from "~/api/now";
@@ -15,7 +15,7 @@ import { chosenAfter } from "~/page/queue/orders";
 import "~/page/queue/queue.css";
 import { endsOf } from "~/page/queue/ends";
 import { rowsOf, STATES, type Row } from "~/page/queue/rows";
-import { asked, set } from "~/route/router";
+import { asked, set, settle } from "~/route/router";
 import { count } from "~/text/format";
 
 const PAGE = 100;
@@ -28,6 +28,10 @@ export default function QueuePage({ id }: { id: string }): JSX.Element {
   const busiest = [...all].sort((one, other) => waiting(other.counts) - waiting(one.counts))[0]?.queue ?? "";
   const name = id || busiest;
   useAgain(["queues", "runs"], queues.again, 2 * EVERY_MS);
+  // Once: the busiest one is another a moment later, and nobody wants it changed under their hands.
+  useEffect(() => {
+    if (!id && busiest) settle("queue", busiest);
+  }, [id, busiest]);
   if (queues.error) return <Notice error={queues.error} />;
   if (!queues.data) return <Waiting height={400} />;
   if (all.length === 0) {

@@ -102,7 +102,7 @@ function tabOf(word: string): Tab {
 }
 
 function choose(tab: Tab): void {
-  set({ tab: tab === "charts" ? undefined : tab, zoom: undefined, chart: undefined }, true);
+  set({ tab: tab === "charts" ? undefined : tab, zoom: undefined, chart: undefined, shown: undefined }, true);
 }
 
 /** Arrows go through the tabs, as people who use no mouse expect. */

@@ -8,6 +8,7 @@ import { Empty, Notice, Waiting } from "~/part/parts";
 import { Dialog } from "~/part/dialog";
 import { TableStrip } from "~/page/run/about/tables";
 import { series, type Picture } from "~/page/run/about/pictures";
+import { useShown } from "~/page/run/about/shown";
 import { asked, set } from "~/route/router";
 import { bytes, cell, clock, count, plural } from "~/text/format";
 
@@ -61,9 +62,8 @@ export function FilesTab({ detail }: { detail: Detail }): JSX.Element {
 
 /** The pictures of one name: the last one, and a slider over the steps. */
 function Strip({ name, pictures, where }: { name: string; pictures: readonly Picture[]; where: (id: string) => string }): JSX.Element {
-  const [at, setAt] = useState(-1);
+  const [index, show] = useShown(pictures);
   const [large, setLarge] = useState(false);
-  const index = at < 0 || at >= pictures.length ? pictures.length - 1 : at;
   const picture = pictures[index]!;
   return (
     <section class="card strip">
@@ -75,7 +75,7 @@ function Strip({ name, pictures, where }: { name: string; pictures: readonly Pic
         <img src={where(picture.file.id)} alt={picture.caption || `${name} of step ${cell(picture.step)}`} loading="lazy" />
       </button>
       {picture.caption && <p class="small none">{picture.caption}</p>}
-      {pictures.length > 1 && <input type="range" min={0} max={pictures.length - 1} value={index} aria-label={`${name}: which of ${pictures.length}`} onInput={(event) => setAt(Number(event.currentTarget.value))} />}
+      {pictures.length > 1 && <input type="range" min={0} max={pictures.length - 1} value={index} aria-label={`${name}: which of ${pictures.length}`} onInput={(event) => show(Number(event.currentTarget.value))} />}
       {large && (
         <Dialog title={`${name}, step ${cell(picture.step)}`} wide onClose={() => setLarge(false)}>
           <img class="whole" src={where(picture.file.id)} alt={picture.caption || name} />

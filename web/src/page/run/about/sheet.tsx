@@ -158,7 +158,7 @@ function Alerts({ records }: { records: Record<string, unknown>[] }): JSX.Elemen
   return (
     <ul class="attempts">
       {[...records].reverse().slice(0, 100).map((one, at) => (
-        <li key={at}><b class="warn-text">{cell(one["title"])}</b> {cell(one["text"] ?? "")} <span class="muted small">{typeof one["t"] === "number" ? clock(one["t"]) : ""}</span></li>
+        <li key={at}><b class={one["level"] === "error" ? "bad-text" : "warn-text"}>{cell(one["title"])}</b> {cell(one["text"] ?? "")} <span class="muted small">{typeof one["t"] === "number" ? clock(one["t"]) : ""}</span></li>
       ))}
     </ul>
   );

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { errorOf, useFetched } from "~/api/fetched";
 import type { Picture } from "~/page/run/about/pictures";
+import { useShown } from "~/page/run/about/shown";
 import { Notice, Waiting } from "~/part/parts";
 import { cell, count, plural } from "~/text/format";
 
@@ -11,8 +11,7 @@ interface Table { columns: string[]; data: unknown[][] }
 
 /** The tables of one name: the last one, and a slider over the steps. */
 export function TableStrip({ name, tables, where }: { name: string; tables: readonly Picture[]; where: (id: string) => string }): JSX.Element {
-  const [at, setAt] = useState(-1);
-  const index = at < 0 || at >= tables.length ? tables.length - 1 : at;
+  const [index, show] = useShown(tables);
   const { step, file } = tables[index]!;
   const found = useFetched(file.id, (signal) => read(where(file.id), signal));
   const table = found.data;
@@ -38,7 +37,7 @@ export function TableStrip({ name, tables, where }: { name: string; tables: read
         </div>
       )}
       {table && table.data.length > MOST_ROWS && <p class="muted small pad">The first {MOST_ROWS} of {count(table.data.length)} rows; the file has all of them.</p>}
-      {tables.length > 1 && <input type="range" min={0} max={tables.length - 1} value={index} aria-label={`${name}: which of ${tables.length}`} onInput={(event) => setAt(Number(event.currentTarget.value))} />}
+      {tables.length > 1 && <input type="range" min={0} max={tables.length - 1} value={index} aria-label={`${name}: which of ${tables.length}`} onInput={(event) => show(Number(event.currentTarget.value))} />}
     </section>
   );
 }
