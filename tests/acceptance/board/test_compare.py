@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.board.eye import Eye, soon
+from tests.acceptance.board.eye import Eye, opened, soon
 from tests.acceptance.board.laboratory import LRS, SEEDS, Laboratory
 
 
@@ -151,3 +151,33 @@ LOWEST = """(canvas) => {
   }
   return 0;
 }"""
+
+
+def test_what_is_picked_on_an_axis_is_in_the_address(eye: Eye, lab: Laboratory) -> None:
+    page = eye.go(f"/compare?run={'&run='.join(lab.sweep())}&show=parallel")
+    axis = page.locator("svg.parallel g rect").first.bounding_box()  # of the learning rate
+    middle = axis["x"] + axis["width"] / 2
+    page.mouse.move(middle, axis["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(middle, axis["y"] + axis["height"] / 3, steps=5)
+    page.mouse.up()
+    eye.wait_text("2 of 4 picked")
+    with opened(page.context.browser, lab.url) as other:
+        other.go(page.evaluate("location.pathname + location.search"))
+        other.wait_text("2 of 4 picked")
+        other.fine()
+
+
+def test_one_run_is_compared_with_others_that_are_selected_then(eye: Eye, lab: Laboratory) -> None:
+    one, *_ = lab.sweep()
+    page = eye.go(f"/runs/{one}")
+    page.get_by_role("link", name="Compare", exact=True).last.click()
+    page.get_by_role("link", name="list").click()
+    page.get_by_label("Filter").fill("name~sweep")
+    eye.wait_text("1 run selected")
+    page.locator("main [role=row] input[type=checkbox]:not(:checked)").first.click()
+    eye.wait_text("2 runs selected")
+    page.keyboard.press("c")
+    page.wait_for_url(f"**/compare?*run={one}*")
+    eye.settle()
+    eye.wait_text("2 runs")

@@ -20,12 +20,18 @@ export default function Compare(): JSX.Element {
   const found = useFetched(setting.runs.join(), (signal) => runsNamed(setting.runs, signal));
   usePaced(() => found.data?.some((run) => run.state === "running") && found.again());
   if (setting.runs.length < 2) {
-    const waiting = selected.value.slice(0, MOST_COMPARED);
+    const waiting = [...new Set([...setting.runs, ...selected.value])].slice(0, MOST_COMPARED);
     return (
       <div class="card">
-        <Empty title="Nothing is compared yet" command="paddock compare RUN RUN">
-          Select two runs or more in the <a href="/runs">list</a> and press <kbd>c</kbd>. In the terminal:
-        </Empty>
+        {setting.runs.length === 1 ? (
+          <Empty title="With which runs?" command={`paddock compare ${setting.runs[0]} RUN`}>
+            Select others in the <a href="/runs" onClick={() => (selected.value = waiting)}>list</a>, where this one is selected already, and press <kbd>c</kbd>. In the terminal:
+          </Empty>
+        ) : (
+          <Empty title="Nothing is compared yet" command="paddock compare RUN RUN">
+            Select two runs or more in the <a href="/runs">list</a> and press <kbd>c</kbd>. In the terminal:
+          </Empty>
+        )}
         {waiting.length > 1 && <p class="compare-waiting"><button type="button" class="button primary" onClick={() => set({ run: waiting }, true)}>Compare the {waiting.length} selected runs</button></p>}
       </div>
     );
