@@ -22,9 +22,10 @@ def test_a_watch_leads_to_its_checkpoints(eye: Eye, lab: Laboratory) -> None:
     assert rows.count() == detail["total"] == 4
     text = eye.text("main table.checkpoints")
     for one in detail["evaluations"]:
-        assert Path(one["checkpoint"]).name in text
+        assert f"first/{Path(one['checkpoint']).name}" in text
         assert (one["reason"] if one["state"] == "failed" else f"{one['values']['acc']:.4g}"[:5]) in text
     assert Path(detail["best"]["checkpoint"]).name in eye.text("main .watch-best")
+    page.get_by_role("link", name="train-lr0.2-s0").first.wait_for()
     page.locator("main .watch-chart canvas").wait_for()
 
 

@@ -2,7 +2,7 @@
 import type { Evaluated } from "~/api/about";
 import type { Dot } from "~/chart/line";
 import type { Best } from "~/api/watch";
-import { baseName } from "~/page/run/chart/scores";
+import { within } from "~/page/run/chart/scores";
 
 export interface Track {
   key: string;
@@ -24,7 +24,7 @@ export function metricsOf(evaluations: readonly Evaluated[]): string[] {
   return [...found].sort((one, other) => other[1] - one[1] || one[0].localeCompare(other[0])).map(([name]) => name);
 }
 
-export function tracks(evaluations: readonly Evaluated[], metric: string, best: Best | null): Track[] {
+export function tracks(evaluations: readonly Evaluated[], metric: string, best: Best | null, directory = ""): Track[] {
   const found = new Map<string, { run: string; evaluator: string; points: { step: number; value: number; one: Evaluated }[] }>();
   for (const one of evaluations) {
     const name = metric.startsWith(`${one.evaluator}/`) ? metric.slice(one.evaluator.length + 1) : undefined;
@@ -41,7 +41,7 @@ export function tracks(evaluations: readonly Evaluated[], metric: string, best: 
       key: `${metric} ${run}`, run, evaluator,
       x: points.map((point) => point.step),
       y: points.map((point) => point.value),
-      dots: points.map(({ one }) => ({ text: baseName(one.checkpoint), look: best?.metric === metric && best.checkpoint === one.checkpoint ? ("best" as const) : ("full" as const) })),
+      dots: points.map(({ one }) => ({ text: within(directory, one.checkpoint), look: best?.metric === metric && best.checkpoint === one.checkpoint ? ("best" as const) : ("full" as const) })),
     };
   });
 }

@@ -2,14 +2,14 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Evaluated } from "~/api/about";
 import type { Best } from "~/api/watch";
-import { baseName } from "~/page/run/chart/scores";
+import { within } from "~/page/run/chart/scores";
 import type { Row } from "~/page/watches/scores";
 import { clock, count, duration, number } from "~/text/format";
 
 const PAGE = 200;
 
 /** Every checkpoint with what each evaluator said of it, or why it said nothing. */
-export function Checkpoints({ rows, evaluators, best }: { rows: readonly Row[]; evaluators: readonly string[]; best: Best | null }): JSX.Element {
+export function Checkpoints({ rows, directory, names: trainings, evaluators, best }: { rows: readonly Row[]; directory: string; names: ReadonlyMap<string, string>; evaluators: readonly string[]; best: Best | null }): JSX.Element {
   const [most, setMost] = useState(PAGE);
   const names = [...new Set([...evaluators, ...rows.flatMap((row) => Object.keys(row.evaluations))])];
   if (rows.length === 0) return <p class="muted none">None of them is like this.</p>;
@@ -20,10 +20,10 @@ export function Checkpoints({ rows, evaluators, best }: { rows: readonly Row[]; 
         <tbody>
           {rows.slice(0, most).map((row) => (
             <tr key={row.checkpoint} class={best?.checkpoint === row.checkpoint ? "best" : undefined}>
-              <td title={row.checkpoint}>{baseName(row.checkpoint)}{best?.checkpoint === row.checkpoint && <span class="tag good-text">best</span>}{row.found !== null && <div class="muted small">{clock(row.found)}</div>}</td>
+              <td title={row.checkpoint}>{within(directory, row.checkpoint)}{best?.checkpoint === row.checkpoint && <span class="tag good-text">best</span>}{row.found !== null && <div class="muted small">{clock(row.found)}</div>}</td>
               <td class="number">{row.step ?? ""}</td>
               {names.map((name) => <td key={name}>{row.evaluations[name] && <Verdict one={row.evaluations[name]!} />}</td>)}
-              <td class="wide-only">{row.run && <a href={`/runs/${encodeURIComponent(row.run)}`}>{row.run}</a>}</td>
+              <td class="wide-only">{row.run && <a href={`/runs/${encodeURIComponent(row.run)}`}>{trainings.get(row.run) ?? row.run}</a>}</td>
             </tr>
           ))}
         </tbody>

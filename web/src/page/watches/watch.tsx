@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { runsNamed } from "~/api/board";
 import { get } from "~/api/client";
 import { useFetched } from "~/api/fetched";
 import type { WatchDetail } from "~/api/watch";
@@ -9,7 +10,7 @@ import { Plot } from "~/chart/plot";
 import { setZoom, useView } from "~/chart/view";
 import { useAgain } from "~/live/again";
 import { Command, Empty, Notice, Waiting } from "~/part/parts";
-import { baseName } from "~/page/run/chart/scores";
+import { baseName, within } from "~/page/run/chart/scores";
 import { Counts } from "~/page/watches/counts";
 import { byCheckpoint, metricsOf, tracks } from "~/page/watches/scores";
 import { Checkpoints } from "~/page/watches/table";
@@ -20,6 +21,8 @@ import { dark } from "~/shell/theme";
 import { number } from "~/text/format";
 
 const MOST = 20_000;
+const MOST_NAMED = 100;
+type Names = ReadonlyMap<string, string>;
 
 export default function WatchPage({ id }: { id: string }): JSX.Element {
   const watch = useFetched(id, (signal) => get<WatchDetail>(`/watches/${encodeURIComponent(id)}`, { limit: MOST }, signal));
@@ -32,6 +35,13 @@ export default function WatchPage({ id }: { id: string }): JSX.Element {
   return <Shown watch={watch.data} />;
 }
 
+/** What the trainings are called; as far as there is room in a question. */
+function useNames(watch: WatchDetail): Names {
+  const ids = useMemo(() => [...new Set(watch.evaluations.flatMap((one) => one.run ?? []))].slice(-MOST_NAMED), [watch]);
+  const found = useFetched(ids.join(), (signal) => runsNamed(ids, signal));
+  return useMemo(() => new Map((found.data ?? []).map((run) => [run.id, run.name])), [found.data]);
+}
+
 function Shown({ watch }: { watch: WatchDetail }): JSX.Element {
   const state = asked("state");
   const metrics = useMemo(() => metricsOf(watch.evaluations), [watch]);
@@ -40,6 +50,7 @@ function Shown({ watch }: { watch: WatchDetail }): JSX.Element {
   const find = asked("find").toLowerCase();
   const fitting = watch.evaluations.filter((one) => (!state || one.state === state) && (!find || `${one.checkpoint} ${one.reason}`.toLowerCase().includes(find)));
   const rows = useMemo(() => byCheckpoint(fitting), [watch, state, find]);
+  const names = useNames(watch);
   return (
     <div class="watch">
       <div class="page-head">
@@ -50,9 +61,9 @@ function Shown({ watch }: { watch: WatchDetail }): JSX.Element {
       {!watch.watched && <p class="row watch-note"><span class="warn-text">Nobody watches it now: new checkpoints are not seen.</span> <Command text={`paddock watch ${watch.directory} --evaluator …`} /></p>}
       {watch.watchers.filter((one) => one.state !== "alive").map((one) => <Notice key={one.watcher} warn error={`The watcher ${one.watcher} is ${one.state}.`} />)}
       {watch.best && (
-        <p class="watch-best">Best: <b>{number(watch.best.value)}</b> {watch.best.metric}, by <b>{baseName(watch.best.checkpoint)}</b>{watch.best.step !== null && ` at step ${watch.best.step}`}</p>
+        <p class="watch-best">Best: <b>{number(watch.best.value)}</b> {watch.best.metric}, by <b>{within(watch.directory, watch.best.checkpoint)}</b>{watch.best.step !== null && ` at step ${watch.best.step}`}</p>
       )}
-      {metrics.length > 0 && <Scores watch={watch} metrics={metrics} metric={metric} usual={usual} />}
+      {metrics.length > 0 && <Scores watch={watch} names={names} metrics={metrics} metric={metric} usual={usual} />}
       <div class="log-bar">
         <Counts counts={watch.counts} chosen={state} onChoose={(value) => set({ state: value })} />
         <span class="grow" />
@@ -60,20 +71,20 @@ function Shown({ watch }: { watch: WatchDetail }): JSX.Element {
       </div>
       {watch.evaluations.length === 0
         ? <Empty title="No checkpoint was found yet" command={`paddock watch show ${watch.directory}`}>As soon as a training writes one here, it is evaluated.</Empty>
-        : <Checkpoints rows={rows} evaluators={watch.evaluators} best={watch.best} />}
+        : <Checkpoints rows={rows} directory={watch.directory} names={names} evaluators={watch.evaluators} best={watch.best} />}
     </div>
   );
 }
 
-function Scores({ watch, metrics, metric, usual }: { watch: WatchDetail; metrics: string[]; metric: string; usual: string }): JSX.Element {
+function Scores({ watch, names, metrics, metric, usual }: { watch: WatchDetail; names: Names; metrics: string[]; metric: string; usual: string }): JSX.Element {
   const view = useView();
   const [focus] = useState("");
   const isDark = dark.value;
-  const lines = useMemo(() => tracks(watch.evaluations, metric, watch.best).flatMap((track, at): Line[] => {
-    const label = track.run ? `${metric} of ${track.run}` : metric;
+  const lines = useMemo(() => tracks(watch.evaluations, metric, watch.best, watch.directory).flatMap((track, at): Line[] => {
+    const label = track.run ? `${metric} of ${names.get(track.run) ?? track.run}` : metric;
     const base = { label, color: color(at, isDark), x: track.x, y: track.y };
     return [{ ...base, key: track.key, width: 1.2 }, { ...base, key: `${track.key} dots`, dots: track.dots }];
-  }), [watch, metric, isDark]);
+  }), [watch, names, metric, isDark]);
   return (
     <article class="chart-card watch-chart">
       <header>

@@ -4,7 +4,7 @@ import { useFetched } from "~/api/fetched";
 import type { Watched, WatchList } from "~/api/watch";
 import { useAgain } from "~/live/again";
 import { Empty, Notice, Waiting } from "~/part/parts";
-import { baseName } from "~/page/run/chart/scores";
+import { baseName, within } from "~/page/run/chart/scores";
 import { Counts } from "~/page/watches/counts";
 import "~/page/watches/watches.css";
 import { number, plural } from "~/text/format";
@@ -41,8 +41,8 @@ function Card({ watch }: { watch: Watched }): JSX.Element {
         <Counts counts={watch.counts} />
         <dl class="facts">
           <dt>evaluators</dt><dd>{watch.evaluators.join(", ") || "none yet"}</dd>
-          <dt>best</dt><dd>{watch.best ? <><b>{number(watch.best.value)}</b> {watch.best.metric} <span class="muted">by {baseName(watch.best.checkpoint)}</span></> : <span class="muted">no score yet</span>}</dd>
-          <dt>last found</dt><dd>{watch.last ? <>{baseName(watch.last.checkpoint)} <span class="muted">{watch.last.state}</span></> : <span class="muted">no checkpoint yet</span>}</dd>
+          <dt>best</dt><dd>{watch.best ? <><b>{number(watch.best.value)}</b> {watch.best.metric} <span class="muted">by {within(watch.directory, watch.best.checkpoint)}</span></> : <span class="muted">no score yet</span>}</dd>
+          <dt>last found</dt><dd>{watch.last ? <>{within(watch.directory, watch.last.checkpoint)} <span class="muted">{watch.last.state}</span></> : <span class="muted">no checkpoint yet</span>}</dd>
         </dl>
       </div>
     </article>

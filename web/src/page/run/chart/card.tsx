@@ -10,7 +10,7 @@ import { ema, spacingOf } from "~/chart/smooth";
 import { setZoom, type View } from "~/chart/view";
 import { Waiting } from "~/part/parts";
 import type { Curves } from "~/page/run/chart/curves";
-import { scoreOf, scoresOn } from "~/page/run/chart/groups";
+import { epochOf, marksOn, scoreOf } from "~/page/run/chart/groups";
 import { logged, scored, type Scored } from "~/page/run/chart/scores";
 import { useSight } from "~/page/run/chart/sight";
 import { dark } from "~/shell/theme";
@@ -41,15 +41,16 @@ export function Card(props: CardProps): JSX.Element {
     onSeen(metric, seen);
     return () => onSeen(metric, false);
   }, [metric, seen]);
-  const scores = useMemo(() => scoresOn(metric, props.metrics), [metric, props.metrics]);
+  const { evaluations } = props;
+  const scores = useMemo(() => marksOn(metric, props.metrics, evaluations?.evaluations), [metric, props.metrics, evaluations]);
   const title = metric.slice(metric.lastIndexOf("/") + 1);
   const height = large ? TALL : HEIGHT;
   return (
     <article class={`chart-card${large ? " large" : ""}`} ref={element}>
       <header>
         {large ? <h2 class="cut">{metric}</h2> : <h3 class="cut" title={metric}>{title}</h3>}
-        {scores.map((score, at) => <span key={score.metric} class="score-key" title={`${score.metric}: scores of checkpoints`}><i style={{ background: color(at + 1, dark.value) }} /><span class="cut">{score.evaluator}</span></span>)}
         {stat && <span class="muted small" title={`step ${stat.last_step}; ${stat.count} points; min ${number(stat.min)}, max ${number(stat.max)}`}>{number(stat.last)}</span>}
+        {scores.map((score, at) => <span key={score.metric} class="score-key" title={`${score.metric}: scores of checkpoints`}><i style={{ background: color(at + 1, dark.value) }} /><span class="cut">{score.evaluator}</span></span>)}
         <button type="button" class="button plain" aria-label={large ? `${metric}: back to all charts` : `${metric}: larger`} title={large ? "Back (Escape)" : "Larger"} onClick={() => onLarge(large ? "" : metric)}>{large ? "✕" : "⤢"}</button>
       </header>
       <div style={{ height: `${height}px` }}>{seen && <Drawn {...props} height={height} view={view} />}</div>
@@ -60,17 +61,18 @@ export function Card(props: CardProps): JSX.Element {
 function Drawn({ metric, metrics, curves, view, began, evaluations, height }: CardProps & { height: number }): JSX.Element {
   const curve = curves.of(metric).value;
   const own = scoreOf(metric);
-  const scores = useMemo(() => (own ? [own] : scoresOn(metric, metrics)), [metric, metrics]);
+  const scores = useMemo(() => (own ? [own] : marksOn(metric, metrics, evaluations?.evaluations)), [metric, metrics, evaluations]);
   // Without a ledger of evaluations the scores are what was logged.
   const beside = evaluations && evaluations.evaluations.length > 0 ? [] : scores.filter((score) => score.metric !== metric).map((score) => score.metric);
-  const epochs = curves.of("epoch").value.whole;
-  const needsEpochs = view.axis === "epoch" && metrics.includes("epoch");
+  const epoch = epochOf(metrics);
+  const epochs = epoch === undefined ? undefined : curves.of(epoch).value.whole;
+  const needsEpochs = view.axis === "epoch" && epoch !== undefined;
   const whole = curve.whole;
   const wholeX = useMemo(() => whole && places(whole, view.axis, began, epochs), [whole, view.axis, began, epochs]);
   const range = view.zoom && whole && wholeX && whole.count > whole.steps.length ? stepsWithin(whole, wholeX, view.zoom) : undefined;
   useEffect(() => {
     curves.want(metric);
-    if (needsEpochs) curves.want("epoch");
+    if (needsEpochs) curves.want(epoch);
     for (const name of beside) curves.want(name);
   }, [metric, curves, needsEpochs, beside.join("\n")]);
   useEffect(() => {

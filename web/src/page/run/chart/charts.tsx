@@ -7,7 +7,7 @@ import { link, useLive } from "~/live/live";
 import { Command, Empty, Notice } from "~/part/parts";
 import { Card } from "~/page/run/chart/card";
 import { Curves, type PointsEvent } from "~/page/run/chart/curves";
-import { grouped } from "~/page/run/chart/groups";
+import { epochOf, grouped } from "~/page/run/chart/groups";
 import { asked, set } from "~/route/router";
 import { useKeys } from "~/shell/keys";
 import { plural } from "~/text/format";
@@ -48,7 +48,7 @@ export function Charts({ run, evaluations }: { run: Run; evaluations: Evaluation
   return (
     <div class="charts">
       <div class="charts-bar">
-        <Controls view={view} epoch={metrics.includes("epoch")} />
+        <Controls view={view} epoch={epochOf(metrics) !== undefined} />
         <input ref={find} class="field" type="search" placeholder="Find a metric  /" aria-label="Find a metric" value={wanted} onInput={(event) => set({ metric: event.currentTarget.value })} onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()} />
       </div>
       {curves.error.value && <Notice error={curves.error.value} />}

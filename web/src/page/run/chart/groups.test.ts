@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fits, grouped, scoresOn } from "./groups.ts";
+import type { Evaluated } from "~/api/about";
+import { epochOf, fits, grouped, marksOn, scoresOn } from "./groups.ts";
 
 describe("the charts of a run", () => {
   test("are grouped by what stands before the last slash, what people look at first before the rest", () => {
@@ -29,4 +30,19 @@ test("scores of checkpoints are on the curves of the same last name", () => {
   expect(scoresOn("val/acc", metrics).map((score) => score.metric)).toEqual(["eval/test/acc", "eval/hard/top/acc"]);
   expect(scoresOn("train/loss", metrics).map((score) => score.evaluator)).toEqual(["test"]);
   expect(scoresOn("eval/test/acc", metrics)).toEqual([]);
+});
+
+test("what an evaluator that has no score yet will say is marked on the training's first result", () => {
+  const one = (evaluator: string, state: string): Evaluated => ({ evaluator, state, step: 5, checkpoint: "/o/5.pt", values: {} }) as unknown as Evaluated;
+  const metrics = ["train/norm", "train/loss", "eval/test/acc", "epoch"];
+  const told = [one("test", "pending"), one("slow", "pending"), one("mute", "done")];
+  expect(marksOn("train/loss", metrics, told)).toEqual([{ metric: "eval/slow", evaluator: "slow", name: "" }]);
+  expect(marksOn("train/norm", metrics, told)).toEqual([]);
+  expect(marksOn("train/loss", metrics, undefined)).toEqual([]);
+});
+
+test("epochs are counted by the metric of that name, in a group or not", () => {
+  expect(epochOf(["train/epoch", "epoch"])).toBe("epoch");
+  expect(epochOf(["loss", "train/epoch"])).toBe("train/epoch");
+  expect(epochOf(["epochs"])).toBeUndefined();
 });

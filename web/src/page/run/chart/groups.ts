@@ -1,9 +1,14 @@
 /** Which charts a run has: its metrics, grouped by what stands before the slash. Pure. */
+import type { Evaluated } from "~/api/about";
+import { prominent } from "~/text/prominence";
 
 export interface Group {
   name: string;
   metrics: string[];
 }
+
+/** What counts the epochs: `epoch`, or as some trainers say `train/epoch`. */
+export const epochOf = (metrics: readonly string[]): string | undefined => (metrics.includes("epoch") ? "epoch" : metrics.find((metric) => metric.endsWith("/epoch")));
 
 /** Drawn elsewhere: on the axis. */
 const AXES = new Set(["epoch"]);
@@ -65,4 +70,19 @@ export function scoresOn(metric: string, metrics: readonly string[]): Score[] {
     const score = scoreOf(other);
     return score && score.name.slice(score.name.lastIndexOf("/") + 1) === last ? [score] : [];
   });
+}
+
+/** The same, and on the first of the training's results the checkpoints of evaluators that have no score yet: what waits,
+ * runs or has failed is seen before anything has come out of it. */
+export function marksOn(metric: string, metrics: readonly string[], evaluations: readonly Evaluated[] | undefined): Score[] {
+  const found = scoresOn(metric, metrics);
+  if (!evaluations?.length || metric !== leading(metrics)) return found;
+  const heard = new Set(metrics.flatMap((other) => scoreOf(other)?.evaluator ?? []));
+  const silent = [...new Set(evaluations.filter((one) => one.state !== "done" && one.step !== null).map((one) => one.evaluator))].filter((evaluator) => !heard.has(evaluator));
+  return [...found, ...silent.map((evaluator) => ({ metric: `eval/${evaluator}`, evaluator, name: "" }))];
+}
+
+function leading(metrics: readonly string[]): string | undefined {
+  const own = metrics.filter((metric) => !scoreOf(metric) && !AXES.has(metric) && metric !== epochOf(metrics));
+  return prominent(own.map((name) => ({ name, runs: 1 })))[0]?.name;
 }

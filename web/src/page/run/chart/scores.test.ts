@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Evaluated } from "~/api/about";
-import { scored } from "./scores.ts";
+import { scored, within } from "./scores.ts";
 
 const one = (step: number, state: string, values: Record<string, unknown> = {}, evaluator = "test"): Evaluated => ({
   checkpoint: `/out/step=${step}.pt`, step, evaluator, state, reason: state === "failed" ? "out of memory" : "", values, found: 5, started: null,
@@ -23,4 +23,11 @@ test("without a curve only scores that are there are shown, in the order of the 
   const found = scored(all, score, [], undefined, (step) => -step);
   expect(found.x).toEqual([-20, -10]);
   expect(found.y).toEqual([0.4, 0.3]);
+});
+
+test("a checkpoint is named from the directory that is watched", () => {
+  expect(within("/work/out", "/work/out/first/step=5.pt")).toBe("first/step=5.pt");
+  expect(within("/work/out/", "/work/out/step=5/")).toBe("step=5");
+  expect(within("/work/out", "/work/outer/step=5.pt")).toBe("step=5.pt");
+  expect(within("", "/work/out/step=5.pt")).toBe("step=5.pt");
 });

@@ -46,6 +46,13 @@ function look(one: Evaluated, best: readonly string[]): NonNullable<Dot["look"]>
 
 export const baseName = (path: string): string => path.replace(/\/+$/, "").split("/").at(-1) ?? path;
 
+/** As one names it who stands in the directory. */
+export function within(directory: string, path: string): string {
+  if (!directory) return baseName(path);
+  const base = `${directory.replace(/\/+$/, "")}/`;
+  return path.startsWith(base) && path.length > base.length ? path.slice(base.length).replace(/\/+$/, "") : baseName(path);
+}
+
 function said(one: Evaluated): string {
   const reason = one.reason && one.state !== "done" ? `: ${one.reason.slice(0, 120)}` : "";
   return `${baseName(one.checkpoint)}, ${one.state}${reason}`;
