@@ -111,3 +111,12 @@ def test_a_run_that_begins_is_in_the_list_at_once(eye: Eye, lab: Laboratory) -> 
     soon(lambda: rows(eye) == ["sudden"])
     soon(lambda: eye.page.locator(f"{ROW} .state").all_inner_texts() == ["finished"])
     assert lab.get(f"/runs/{task}")["run"]["state"] == "finished"
+
+
+def test_a_curve_is_asked_for_of_those_runs_only_that_have_it(eye: Eye, lab: Laboratory) -> None:
+    asked: list[str] = []
+    eye.page.on("request", lambda request: "/series?" in request.url and asked.append(request.url))
+    page = eye.go(f"/runs?q={quote('name~huge or name~sweep')}&col={quote('spark:train/loss')}")
+    soon(lambda: page.locator(f"{ROW} svg.spark path").count() == len(LRS) * len(SEEDS))
+    assert {"huge", *(lab.get(f"/runs/{run}")["run"]["name"] for run in lab.sweep())} == set(rows(eye))
+    assert asked and not [url for url in asked if lab.named("huge")["id"] in url]

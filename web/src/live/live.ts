@@ -126,6 +126,7 @@ function tell(told: Told): void {
   for (const handler of [...listeners.keys()]) handler(told.kind, data as never);
 }
 
+soon(1000); // a page that listens to nothing is not connecting
 let hiding = 0;
 document.addEventListener("visibilitychange", () => {
   clearTimeout(hiding);

@@ -18,7 +18,7 @@ function HostRow({ host, workers }: { host: Host; workers: readonly NowWorker[] 
     <li>
       <div class="row">
         <b class="cut">{host.name}</b>
-        <span class="muted small">{host.here ? "this machine" : ""}{host.runs > 0 && ` ${plural(host.runs, "run")}`}</span>
+        <span class="muted small">{[host.here ? "this machine" : "", host.runs > 0 ? plural(host.runs, "run") : ""].filter(Boolean).join(", ")}</span>
       </div>
       <Load label="CPU" share={host.cpu} text={host.cpu === null ? "not known" : `${number(host.cpu * (host.cpus ?? 1), 2)} of ${host.cpus ?? "?"} cores`} />
       <Load label="Memory" share={host.memory !== null && host.memory_total ? host.memory / host.memory_total : null} text={host.memory === null ? "not known" : `${bytes(host.memory)} of ${bytes(host.memory_total ?? 0)}`} />

@@ -5,6 +5,7 @@ import type { ApiError } from "~/api/client";
 import { Menu } from "~/part/menu";
 import { useKeys } from "~/shell/keys";
 import { SPARK } from "~/page/runs/columns";
+import { plural } from "~/text/format";
 
 const QUIET_MS = 250;
 
@@ -49,7 +50,7 @@ export function Filter({ q, error, onChange }: { q: string; error: ApiError | un
 interface Option { key: string; title: string; about: string; group: string }
 
 function options(keys: KeyList | undefined, what: "columns" | "groups"): Option[] {
-  const config = (keys?.config ?? []).map((one) => ({ key: `config.${one.key}`, title: one.key, about: one.values >= 100 ? "100+ values" : `${one.values} values`, group: "config" }));
+  const config = (keys?.config ?? []).map((one) => ({ key: `config.${one.key}`, title: one.key, about: one.values >= 100 ? "100+ values" : plural(one.values, "value"), group: "config" }));
   const fields = (what === "columns"
     ? ["state", "progress", "project", "group", "created", "started", "ended", "duration", "tags", "notes", "host", "user", "commit", "reason", "attempts", "id"]
     : ["project", "group", "state", "host", "user", "commit", "job_type"]

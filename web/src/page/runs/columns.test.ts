@@ -16,5 +16,6 @@ test("what tells runs apart is shown first, and the epoch is no result", () => {
   };
   expect(usual(keys)).toEqual(["state", "progress", "created", "spark:loss", "best.loss", "config.lr", "config.seed", "duration", "project"]);
   expect(wanted(usual(keys).map(column))).not.toContain("spark:loss");
+  expect(wanted(usual(keys).map(column))).toContain("count.loss"); // so that no curve is asked for where there is none
   expect(usual(undefined)).toEqual(["state", "progress", "created", "duration", "project"]);
 });

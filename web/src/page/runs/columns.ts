@@ -12,7 +12,7 @@ export interface Column {
 }
 
 const FIELDS: Record<string, [title: string, width: number, kind: Column["kind"]]> = {
-  name: ["name", 230, "name"],
+  name: ["name", 260, "name"],
   state: ["state", 92, "state"],
   progress: ["progress", 104, "progress"],
   created: ["created", 86, "age"],
@@ -50,8 +50,11 @@ export function usual(keys: KeyList | undefined): string[] {
   return ["state", "progress", "created", ...(first ? [SPARK + first.name] : []), ...metrics.map((one) => `best.${one.name}`), ...config, "duration", "project"];
 }
 
+/** How many points of a curve a run has: none are asked for where there are none. */
+export const pointsOf = (metric: string): string => `count.${metric}`;
+
 /** What the server is asked for: the columns that it knows, and what every row needs. */
 export function wanted(columns: readonly Column[]): string[] {
-  const shown = columns.filter((one) => one.kind !== "spark").map((one) => one.key);
+  const shown = columns.map((one) => (one.kind === "spark" ? pointsOf(one.key.slice(SPARK.length)) : one.key));
   return [...new Set(["name", "state", "star", "bug", "notes", "tags", ...shown])];
 }

@@ -41,7 +41,7 @@ export default function Runs(): JSX.Element {
         <KeyMenu label="Columns" what="columns" keys={keys.data} chosen={columns} onChange={(next) => set({ col: next })} end />
       </div>
       <Filter q={q} error={error} onChange={(next) => set({ q: next })} />
-      <Selected rows={rows} q={q} />
+      <Selected rows={rows} q={q} grouped={grouped} />
       {empty ? (
         <div class="card">{q ? <NothingFits /> : (
           <Empty title="No runs yet" command="python train.py">
@@ -75,7 +75,7 @@ function NothingFits(): JSX.Element {
 }
 
 /** What can be done with the runs that are selected. Its place is always there. */
-function Selected({ rows, q }: { rows: Rows | undefined; q: string }): JSX.Element {
+function Selected({ rows, q, grouped }: { rows: Rows | undefined; q: string; grouped: boolean }): JSX.Element {
   const ids = selected.value;
   const [dialog, setDialog] = useState<"tag" | { note: string }>();
   const close = (): void => {
@@ -104,7 +104,7 @@ function Selected({ rows, q }: { rows: Rows | undefined; q: string }): JSX.Eleme
     <div class="selected-bar" aria-live="polite">
       {ids.length === 0 ? (
         <>
-          <span class="muted small grow">Select runs to compare, tag or note them. <span class="wide-only"><kbd>x</kbd> selects, <kbd>?</kbd> lists all keys.</span></span>
+          <span class="muted small grow">{grouped ? "Mean ± sample standard deviation over the runs of each group." : <>Select runs to compare, tag or note them. <span class="wide-only"><kbd>x</kbd> selects, <kbd>?</kbd> lists all keys.</span></>}</span>
           <button type="button" class="button" aria-pressed={without(q) !== q} title="Leave away the runs that are evaluations of checkpoints" onClick={() => set({ q: without(q) === q ? and(q, TRAININGS) : without(q) })}>Trainings only</button>
         </>
       ) : (

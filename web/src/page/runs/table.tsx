@@ -7,7 +7,7 @@ import { go } from "~/route/router";
 import { useKeys } from "~/shell/keys";
 import { say } from "~/shell/toast";
 import { Cell, isRight } from "~/page/runs/cells";
-import { column as columnOf, SPARK, wanted, type Column } from "~/page/runs/columns";
+import { column as columnOf, pointsOf, SPARK, wanted, type Column } from "~/page/runs/columns";
 import { useRows, type Row, type Rows } from "~/page/runs/rows";
 import { add, selected, toggle } from "~/page/runs/selection";
 import { useSparks } from "~/page/runs/spark";
@@ -54,7 +54,7 @@ export function RunTable({ q, sort, columns, onSort, onRows }: {
   const visible: [number, Row | undefined][] = [];
   for (let at = part.first; at < Math.min(part.end, rows.total ?? (rows.error ? 0 : 14)); at += 1) visible.push([at, rows.row(at)]);
   const metric = shown.find((one) => one.kind === "spark")?.key.slice(SPARK.length) ?? "";
-  const drawn = visible.flatMap(([, row]) => (row ? [{ id: row.id, live: row.get("state") === "running" }] : []));
+  const drawn = visible.flatMap(([, row]) => (row?.get(pointsOf(metric)) ? [{ id: row.id, live: row.get("state") === "running" }] : []));
   const sparks = useSparks(metric, drawn, rows.version);
 
   const move = (by: number): void => {
