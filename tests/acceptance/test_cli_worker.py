@@ -60,3 +60,15 @@ def test_a_task_that_knows_nothing_of_paddock_leaves_its_output_exit_code_and_wh
     assert " of processor, " in shown
     file = (program.home / "queues/default/failed" / task).read_text()
     assert f"peak_memory: {exit['peak_memory']}\n" in file
+
+
+def test_a_worker_takes_its_queues_by_place_or_as_the_other_verbs_do(program: Any) -> None:
+    tasks = [submit(program, "true", "-Q", queue) for queue in ("one", "two", "three")]
+    assert program("worker", "one", "-Q", "two", "--queue", "three", "--no-persist").code == 0
+    for task, queue in zip(tasks, ("one", "two", "three"), strict=True):
+        assert (program.home / "queues" / queue / "done" / task).exists()
+
+
+def test_the_ranks_of_a_task_are_counted_as_in_python_too(program: Any) -> None:
+    task = submit(program, "true", "--n-workers", "3")
+    assert "\nworkers: 3\n" in (program.home / "queues/default/queued" / task).read_text()

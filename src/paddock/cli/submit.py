@@ -56,7 +56,9 @@ succeeds once the task is done, for --chk of another task; --quiet prints the id
 @click.option("--gpus", type=int, default=0, metavar="N", help="GPUs that it needs.")
 @click.option("--cpus", type=int, default=0, metavar="N", help="Processors that it needs.")
 @click.option("--mem", default="0", metavar="SIZE", help="Memory that it needs, such as 8G.")
-@click.option("--workers", "n_workers", type=int, default=1, metavar="N", help="Ranks that run it together [1].")
+@click.option(
+    "--workers", "--n-workers", "n_workers", type=int, default=1, metavar="N", help="Ranks that run it together [1]."
+)
 @click.option("--timeout", type=SPAN, metavar="TIME", help="End it after 90s, 1h30m, 4:00:00.")
 @click.option("--retries", type=int, default=0, metavar="N", help="Run it again so often when it fails [0].")
 @click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="For its environment; repeatable.")

@@ -46,6 +46,7 @@ inherit the worker's environment.
 
 @verb("worker", help=_HELP)
 @click.argument("queues", nargs=-1, metavar="[QUEUE]...")
+@click.option("-Q", "--queue", "more", multiple=True, metavar="QUEUE", help="The same, as other verbs have it.")
 @click.option("--gpus", metavar="0,1", help="The GPUs to give out [CUDA_VISIBLE_DEVICES]; as many slots as GPUs.")
 @click.option("--slots", type=int, metavar="N", help="Tasks at once [1, or the number of --gpus].")
 @click.option("--cpus", type=click.IntRange(min=1), metavar="N", help="Cores to give out [all that it may use].")
@@ -61,6 +62,7 @@ inherit the worker's environment.
 def worker(
     session: Session,
     queues: tuple[str, ...],
+    more: tuple[str, ...],
     gpus: str | None,
     slots: int | None,
     cpus: int | None,
@@ -106,7 +108,7 @@ def worker(
         fetch=workplace.code_road(given, home),
         warm=kinds(Path.cwd(), map(wire.loads, warm)),
     )
-    names = list(dict.fromkeys(queues or (given.queue,)))
+    names = list(dict.fromkeys((*queues, *more) or (given.queue,)))
     found: list[DirectoryQueue] = []
     works: Worker | RedisWorker
     cache = workplace.cache(given, home)
