@@ -76,7 +76,10 @@ class Notices:
                 "output": note.output,
                 "tail": "\n".join(note.tail.split("\n")[-self._tail :]) if self._tail > 0 else "",
             }
-            self._put(source, TOLD_FAILED, f"failed ({note.exit or note.outcome}): {_title(file.task)}", facts)
+            why = note.exit or note.outcome
+            if note.outcome == "timed out":  # by itself a signal says little
+                why = f"timed out, {why}"
+            self._put(source, TOLD_FAILED, f"failed ({why}): {_title(file.task)}", facts)
 
     def given_up(self, source: DirectoryQueue, file: TaskFile) -> None:
         """A task that was lost with its workers too often has failed."""

@@ -73,9 +73,10 @@ def hook() -> Iterator[Hook]:
     found.server.server_close()
 
 
-def failed(notices: Notices, queue: DirectoryQueue, number: int = 1) -> None:
+def failed(notices: Notices, queue: DirectoryQueue, number: int = 1, **about: Any) -> None:
     file = TaskFile(Task(id=f"t{number}", command="python train.py", name="train"), "f")
-    notices.ended(queue, file, Attempt(number=1, outcome="failed", exit="exit code 3", tail="a\nb"), FAILED)
+    last = {"outcome": "failed", "exit": "exit code 3", "tail": "a\nb", **about}
+    notices.ended(queue, file, Attempt(number=1, **last), FAILED)
 
 
 # The settings
@@ -257,6 +258,14 @@ def test_what_is_asked_for_is_told_and_nothing_else(queue: DirectoryQueue, hook:
     found = json.loads(body)
     assert (found["event"], found["task"], found["exit"], found["tail"]) == ("failed", "t1", "exit code 3", "a\nb")
     assert found["text"] == "failed (exit code 3): train (t1)"
+
+
+def test_of_a_task_that_took_too_long_that_is_told_and_not_its_signal_alone(queue: DirectoryQueue, hook: Hook) -> None:
+    notices = Notices(Notify(webhook=hook.address, on=("failed",)), "w", lambda text: None)
+    failed(notices, queue, outcome="timed out", exit="signal KILL")
+    notices.close()
+    ((_, body),) = hook.requests
+    assert json.loads(body)["text"] == "failed (timed out, signal KILL): train (t1)"
 
 
 def test_a_hook_that_hangs_delays_nobody_and_what_does_not_fit_is_counted(queue: DirectoryQueue, hook: Hook) -> None:
