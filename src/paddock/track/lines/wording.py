@@ -31,8 +31,9 @@ def message(record: logging.LogRecord) -> str:
                     if type(arg) not in _PLAIN:
                         return msg % tuple(map(_drawn, args))
                 return msg % args
-            if "%(" in msg:  # a single dict comes as the arguments themselves, and `"a" % {}` leaves it out silently
-                return msg % args
+            # A single dict comes as the arguments themselves. As one of a tuple it cannot be left out silently, as
+            # `"a" % {}` would do.
+            return msg % args if "%(" in msg else msg % (_drawn(args),)
         except Exception:
             pass
     elif not args:

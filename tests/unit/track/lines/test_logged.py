@@ -62,6 +62,21 @@ def test_every_way_of_saying_it_is_kept_as_it_reads(capsys: pytest.CaptureFixtur
     assert "col1" in printed
 
 
+def test_a_dict_is_formatted_as_the_logging_module_does_it(capsys: pytest.CaptureFixture[str]) -> None:
+    run = begin()
+    logging.info("config: %s", {"lr": 0.1})
+    logging.info("%r and 100%%", {"lr": 0.1})
+    logging.info("%s", dict.fromkeys(range(10_000)))
+    logging.info("100%%", {"lr": 0.1})
+    assert [line.text for line in kept(run)] == [
+        "config: {'lr': 0.1}",
+        "{'lr': 0.1} and 100%",
+        "<dict of 10,000; too large to be written out>",
+        "100%% {'lr': 0.1}",
+    ]
+    assert "config: {'lr': 0.1}" in capsys.readouterr().err  # what other handlers print
+
+
 @pytest.mark.parametrize(
     "said",
     [("100%",), ("100%", 5), ("[/x]",), ("[bold red]%d",), ("%s %s", 1), ("%d", "x"), ("\x1b[2J\x00",), ("\ud800",)],
