@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
+from paddock.track import terminated
+
 _MAX_TRACEBACK = 64_000  # characters
 
 
@@ -87,6 +89,7 @@ class Hooks:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 # Only where nobody else has a plan: a trainer's own handler (to save a checkpoint) comes first.
                 if signal.getsignal(number) == signal.SIG_DFL:
+                    terminated.not_for_children(self._on_signal)
                     self._signals[number] = signal.signal(number, self._on_signal)
 
     def remove(self) -> None:
@@ -102,6 +105,7 @@ class Hooks:
             for number, before in self._signals.items():
                 if signal.getsignal(number) == self._on_signal:
                     signal.signal(number, before)
+            terminated.forget(self._on_signal)
 
     def _on_exception(self, kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
         self._ending = by_exception(kind, value, trace)

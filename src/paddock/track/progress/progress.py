@@ -104,7 +104,7 @@ class Progress:
                 self._msg = words
                 self._touch()
 
-    def advance(self, n: float = 1, *, distributed: bool = False) -> None:
+    def advance(self, n: float = 1, distributed: bool = False) -> None:
         """So much more is done. From any thread, and from any process that has the object or its `key`; `distributed`
         says that other ranks of the launch count the same work."""
         with self._lock:

@@ -10,6 +10,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from paddock.track import terminated
 from paddock.track.ending import Ending
 
 if TYPE_CHECKING:
@@ -112,5 +113,6 @@ def _write_when_leaving() -> None:
         from multiprocessing.util import Finalize
 
         Finalize(None, write_waiting, exitpriority=100)
+        terminated.before_end(write_waiting)
     else:
         atexit.register(write_waiting)

@@ -7,12 +7,13 @@ import atexit
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from paddock.errors import PaddockError
 from paddock.settings import SETTINGS
 from paddock.settings import load as load_settings
-from paddock.track import active, notice
+from paddock.track import active, notice, terminated
 from paddock.track.run import Run
 from paddock.track.usage.sampler import Sampler
 from paddock.track.usage.target import is_child, target
@@ -158,9 +159,14 @@ def _at_exit_of_pool_worker() -> None:
     util, processes = sys.modules.get("multiprocessing.util"), sys.modules.get("multiprocessing.process")
     if util is None or processes is None:
         return
-    util.register_after_fork(_end, lambda end: util.Finalize(None, end, exitpriority=0))
+    util.register_after_fork(_end, lambda end: _at_its_end(util, end))
     if processes.parent_process() is not None:
-        util.Finalize(None, _end, exitpriority=0)
+        _at_its_end(util, _end)
+
+
+def _at_its_end(util: Any, end: Callable[[], None]) -> None:
+    util.Finalize(None, end, exitpriority=0)
+    terminated.before_end(end)
 
 
 join()
