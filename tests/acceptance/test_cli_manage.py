@@ -207,10 +207,22 @@ def test_a_queue_that_everybody_may_write_is_refused(program: Any) -> None:
 
 
 def test_an_id_that_is_in_another_queue_is_said_to_be_there(program: Any) -> None:
-    submit(program, "echo")
+    other = submit(program, "echo")
     task = submit(program, "echo", "-Q", "gpu")
-    found = program("cancel", task)
-    assert (found.code, "add -Q gpu" in found.err) == (3, True)
+    for words in (["-Q", "default", task], [other, task]):
+        found = program("cancel", *words)
+        assert (found.code, "add -Q gpu" in found.err) == (3, True)
+
+
+def test_a_task_is_found_by_its_id_whichever_queue_it_is_in(program: Any) -> None:
+    task = submit(program, "true", "-Q", "gpu")  # there is no usual queue at all
+    for words in (["pause", task], ["resume", task], ["priority", "3", task], ["move", task, "--to", "night"]):
+        assert program(*words).code == 0, words
+    submit(program, "true")
+    assert program("worker", "night", "--no-persist").code == 0
+    assert program("wait", "-q", task).code == 0
+    assert program("rerun", task).code == 0
+    assert program("cancel", task).code == 0
 
 
 def test_priority_is_in_the_name_and_may_be_negative(program: Any) -> None:

@@ -47,7 +47,7 @@ def cancel(
     no_wait: bool,
     timeout: float,
 ) -> None:
-    found = open_to_change(session, queue)
+    found = open_to_change(session, queue, selection.words)
     warn = functools.partial(_warn, session, found)
     done = obey(session, found, CANCEL, selection, yes=yes, warn=warn)
     owned = [one.step.after for one in done if one.step.after is not None]

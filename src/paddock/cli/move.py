@@ -41,7 +41,7 @@ def move(
     yes: bool,
     target: str,
 ) -> None:
-    source = open_to_change(session, queue)
+    source = open_to_change(session, queue, selection.words)
     there = find_queue(target, session.home)
     entries = chosen(session, source, selection, MOVABLE)
     if _same(source, there):

@@ -36,7 +36,7 @@ def order_verb(name: str, about: str, order: str, key: str, said: str) -> click.
         queue: str | None,
         yes: bool,
     ) -> None:
-        found = open_to_change(session, queue)
+        found = open_to_change(session, queue, selection.words)
         done = obey(session, found, order, selection, yes=yes)
         tell(session, done, key, said)
 

@@ -34,6 +34,6 @@ def priority(
 ) -> None:
     if abs(number) > MOST:
         raise UsageError(f"{number} is too large for a priority.", hint=f"It goes from -{MOST} to {MOST}.")
-    found = open_to_change(session, queue)
+    found = open_to_change(session, queue, selection.words)
     done = obey(session, found, PRIORITY, selection, yes=yes, priority=number)
     tell(session, done, "priority", f"priority {number}")

@@ -72,17 +72,36 @@ def selecting(everything: str) -> Callable[[Callable[..., Any]], Callable[..., A
     return decorate
 
 
-def open_queue(session: Session, name: str | None) -> Queue:
-    """A queue that is there, to look at."""
+def open_queue(session: Session, name: str | None, words: Sequence[str] = ()) -> Queue:
+    """A queue that is there, to look at. Where none was said, the one with the tasks that were named by their ids."""
     queue = find_queue(name or settings.load().queue, session.home)
+    if name is None and words:
+        queue = _queue_of(session, queue, words)
     if not queue.exists():
         _explain_absence(session, queue)
     return queue
 
 
-def open_to_change(session: Session, name: str | None) -> Queue:
+def _queue_of(session: Session, usual: Queue, words: Sequence[str]) -> Queue:
+    """The usual one, unless all of these are ids of tasks in another one and none is in this: there is only one task of
+    an id, and the queue is no part of its name."""
+    if _here(usual, words):
+        return usual
+    others = (queue for queue in home_queues(session) if queue.address != usual.address)
+    return next((queue for queue in others if _here(queue, words) == set(words)), usual)
+
+
+def _here(queue: Queue, words: Sequence[str]) -> set[str]:
+    """Which of them are ids in this queue."""
+    try:
+        return {place.id for place in queue.list().places}.intersection(words) if queue.exists() else set()
+    except AWAY:
+        return set()
+
+
+def open_to_change(session: Session, name: str | None, words: Sequence[str] = ()) -> Queue:
     """A queue that is there and can be trusted, with all its directories."""
-    queue = open_queue(session, name)
+    queue = open_queue(session, name, words)
     queue.prepare()
     return queue
 

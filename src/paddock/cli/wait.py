@@ -54,7 +54,7 @@ def wait(
     timeout: float | None,
 ) -> None:
     out = session.out
-    found = open_queue(session, queue)
+    found = open_queue(session, queue, selection.words)
     entries = _chosen(session, found, selection)
     # Read now: a cancelled task has no file any more. A hundred thousand are not told by name.
     titles = {entry.id: entry.title if len(entries) <= _NAMED else "" for entry in entries}
