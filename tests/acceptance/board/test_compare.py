@@ -181,3 +181,25 @@ def test_one_run_is_compared_with_others_that_are_selected_then(eye: Eye, lab: L
     page.wait_for_url(f"**/compare?*run={one}*")
     eye.settle()
     eye.wait_text("2 runs")
+
+
+def test_the_best_is_what_the_goal_says_also_of_what_was_logged_once(eye: Eye, lab: Laboratory) -> None:
+    (lab.work / "once.py").write_text(ONCE)
+    for k in (1, 2):
+        assert lab.python("once.py", str(k)).wait(60) == 0
+    runs = [lab.named(f"once {k}")["id"] for k in (1, 2)]
+    page = eye.go(f"/compare?run={'&run='.join(runs)}&show=results&fold=0")
+    best = page.locator("main table.results td.best")
+    soon(lambda: sorted(best.all_inner_texts()) == ["0.1", "0.2"])
+    eye.go("/runs?q=project%3Donce&by=config.k&col=best.test/loss&col=best.points")
+    best = page.locator("main .groups td.best")
+    soon(lambda: sorted(best.all_inner_texts()) == ["0.1", "0.2"])
+
+
+ONCE = """
+import sys, paddock
+k = int(sys.argv[1])
+run = paddock.init(project="once", name=f"once {k}", config={"k": k})
+run.define_metric("points", goal="min")
+run.log({"test/loss": 0.1 * k, "points": 0.2 * k})
+"""

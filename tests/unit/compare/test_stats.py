@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.compare.stats import goal_of, pick, student_t95, summarize
+from paddock.compare.stats import _LOWER, _LOWER_PARTS, goal_of, pick, student_t95, summarize
 from paddock.errors import UsageError
 from paddock.model import MetricStat
 
@@ -81,3 +83,10 @@ def test_a_defined_goal_beats_the_name():
     assert [pick("loss", stat, which) for which in ("last", "min", "max")] == [0.3, 0.1, 0.9]
     with pytest.raises(UsageError, match="best, last"):
         pick("loss", stat, "median")
+
+
+def test_the_board_takes_the_same_words_for_what_is_better_when_lower():
+    source = (Path(__file__).parents[3] / "web/src/text/goal.ts").read_text()
+    words, parts = source.split("const PARTS = ")
+    assert {word for text in re.findall(r'"([a-z ]+)"', words) for word in text.split()} == _LOWER
+    assert tuple(re.findall(r'"(\w+)"', parts.split("]")[0])) == _LOWER_PARTS

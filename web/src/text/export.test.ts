@@ -14,6 +14,7 @@ describe("a table as text", () => {
 
   test("CSV, without formulas", () => {
     expect(csv(table)).toBe('lr,acc | best\r\n0.1,0.9 ± 0.1\r\n"a ""b"", c",1e-5\r\n');
+    expect(csv({ head: ["lr"], rows: [[{ text: "0.00013238", whole: "0.0001323788668963749" }]], right: [true] })).toBe("lr\r\n0.0001323788668963749\r\n");
     expect(csv({ head: ["=1+1", "-0.5", "-x"], rows: [], right: [] })).toBe("'=1+1,-0.5,'-x\r\n");
   });
 

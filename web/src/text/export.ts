@@ -6,6 +6,8 @@ export interface Cell {
   best?: boolean;
   /** What the text says in a few digits: a mean over so many, and their spread. */
   exact?: { mean: number; std: number; n: number };
+  /** The same with every digit. */
+  whole?: string;
 }
 
 export interface TextTable {
@@ -33,7 +35,7 @@ export function csv({ head, rows }: TextTable): string {
   const titles = head.flatMap((title, at) => (spread[at] ? [`${title} mean`, `${title} std`, `${title} n`] : [title]));
   const texts = (cell: Cell, at: number): string[] => {
     const { mean, std, n } = cell.exact ?? { mean: NaN, std: NaN, n: 0 };
-    const first = n > 0 ? String(mean) : cell.text;
+    const first = n > 0 ? String(mean) : cell.whole ?? cell.text;
     return spread[at] ? [first, n > 1 ? String(std) : "", n > 0 ? String(n) : ""] : [first];
   };
   return [titles, ...rows.map((row) => row.flatMap(texts))].map((row) => row.map(quote).join(",")).join("\r\n") + "\r\n";

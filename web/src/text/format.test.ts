@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ago, bytes, cell, duration, meanStd, number } from "./format.ts";
+import { ago, bytes, cell, duration, last, meanStd, number } from "./format.ts";
 
 describe("numbers", () => {
   test.each([
@@ -7,6 +7,11 @@ describe("numbers", () => {
     [-0.00001234, "-1.234e-5"], [100, "100"], [1731959842123, "1731959842123"], [1.5e18, "1.5e18"], [2.3456789e10 + 0.5, "2.3457e10"], [null, "–"], ["inf", "∞"], ["-inf", "−∞"], [NaN, "NaN"],
   ])("%s is shown as %s", (value, text) => expect(number(value)).toBe(text));
 
+  test("the last of a metric is NaN where there is no number for it", () => {
+    expect(last({ last: null, count: 3 })).toBe("NaN");
+    expect(last({ last: null, count: 0 })).toBe("–");
+    expect(last({ last: 0.5, count: 3 })).toBe("0.5");
+  });
   test("a mean has the digits that its spread is sure of", () => {
     expect(meanStd(0.91234, 0.0123, 5)).toBe("0.912 ± 0.012");
     expect(meanStd(12.3, 4.5, 3)).toBe("12.3 ± 4.5");

@@ -17,6 +17,9 @@ export function number(value: unknown, digits = 5): string {
   return tidy(value.toPrecision(digits));
 }
 
+/** The last value of a metric, which there is: what the API has no number for was NaN. */
+export const last = (stat: { last: Num; count: number }): string => (stat.last === null && stat.count > 0 ? "NaN" : number(stat.last));
+
 function tidy(text: string): string {
   const [base = "", power] = text.split("e");
   const short = base.includes(".") ? base.replace(/0+$/, "").replace(/\.$/, "") : base;

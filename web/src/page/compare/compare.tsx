@@ -38,7 +38,7 @@ export default function Compare(): JSX.Element {
   }
   if (found.error && !found.data) return <Notice error={found.error} />;
   if (!found.data) return <Waiting height={420} />;
-  if (found.data.length < 2) return <Empty title="These runs are not there any more">Only {found.data.length} of {setting.runs.length} was found in the homes of this server.</Empty>;
+  if (found.data.length < 2) return <Empty title="These runs are not there any more" command="paddock ls">{found.data.length === 0 ? "None" : "Only 1"} of the {setting.runs.length} was found in the homes of this server.</Empty>;
   return <Compared runs={found.data} query={query} />;
 }
 

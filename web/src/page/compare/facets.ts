@@ -1,5 +1,5 @@
 /** Which team of runs is drawn where, in which colour and with which dash. Pure. */
-import { distinct, identity, shown, type Property, type Team } from "~/page/compare/properties";
+import { distinct, identity, brief, type Property, type Team } from "~/page/compare/properties";
 
 export interface Facets {
   row: string;
@@ -35,7 +35,7 @@ export function layout(all: readonly Team[], properties: readonly Property[], fa
   const sides = (["row", "col", "hue", "dash"] as const).map((side) => {
     const property = of.get(facets[side]);
     const values = property ? distinct(all.map((team) => property.values[team.members[0]!])) : [];
-    return { property, values: values.map(identity), names: values.map((value) => `${property!.title} = ${shown(value)}`) };
+    return { property, values: values.map(identity), names: brief(values).map((text) => `${property!.title} = ${text}`) };
   });
   const [row, col, hue, dash] = sides as [Side, Side, Side, Side];
   const at = (side: Side, team: Team): number => (side.property ? side.values.indexOf(identity(side.property.values[team.members[0]!])) : 0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Run } from "~/api/types";
-import { apart, differing, distinct, endings, flatten, GONE, hasSeeds, identity, isSeed, teams } from "./properties.ts";
+import { apart, brief, differing, distinct, endings, flatten, GONE, hasSeeds, identity, isSeed, teams } from "./properties.ts";
 
 const run = (id: string, config: Record<string, unknown>, more: Partial<Run> = {}): Run => ({ id, name: id, project: "p", state: "finished", config, ...more }) as Run;
 const runs = [
@@ -31,6 +31,17 @@ describe("comparing runs", () => {
 
   test("names are as short as tells them apart", () => {
     expect(endings(["lr", "optimizer.lr", "model.depth", "a.b.c", "d.b.c"])).toEqual(["lr", "optimizer.lr", "depth", "a.b.c", "d.b.c"]);
+  });
+
+  test("numbers are short as far as that tells them apart", () => {
+    expect(brief([0.0001323788668963749, 0.5, 4, "x", GONE])).toEqual(["0.00013238", "0.5", "4", "x", "–"]);
+    expect(brief([0.1234567, 0.1234568])).toEqual(["0.1234567", "0.1234568"]);
+  });
+
+  test("teams that differ in many properties have names that differ", () => {
+    const wide = [0, 1].map((f) => run(`w${f}`, { a: 1, b: 1, c: 1, d: 1, e: 1, f }));
+    const other = run("o", { a: 2, b: 3, c: 4, d: 5, e: 6, f: 7 });
+    expect(teams([...wide, other], differing([...wide, other]), true).map((team) => team.label)).toEqual(["a=1 b=1 c=1 d=1 e=1 f=0", "a=1 b=1 c=1 d=1 e=1 f=1", "a=2 b=3 c=4 d=5 e=6 f=7"]);
   });
 
   test("seeds are folded, and nothing else is", () => {

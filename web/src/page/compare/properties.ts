@@ -1,5 +1,6 @@
 /** In what runs differ, and which of them are the same but for their seed. Pure. */
 import type { Run } from "~/api/types";
+import { number } from "~/text/format";
 
 const SEEDS = new Set(["seed", "random_seed", "rng_seed", "manual_seed", "seed_everything", "fold", "trial", "repeat"]);
 const FIELDS = ["project", "group", "job_type", "state", "host", "user", "commit", "code"] as const;
@@ -36,6 +37,12 @@ export function identity(value: unknown): string {
 export function shown(value: unknown): string {
   if (value === GONE) return "–";
   return typeof value === "string" ? value : JSON.stringify(value) ?? "–";
+}
+
+/** The same in five digits, as far as they tell apart what differs: a learning rate that was drawn has seventeen. */
+export function brief(values: readonly unknown[]): string[] {
+  const texts = values.map((value) => (typeof value === "number" ? number(value) : shown(value)));
+  return new Set(texts).size === new Set(values.map(identity)).size ? texts : values.map(shown);
 }
 
 /** The properties in which the runs differ, those of the config first. */
@@ -82,6 +89,8 @@ export interface Team {
   members: readonly number[];
 }
 
+const FEW = 4; // properties in a label, unless it takes more to tell all of them apart
+
 /** Runs that agree in every config key but the seeds, as one; without folding each run is its own. */
 export function teams(runs: readonly Run[], properties: readonly Property[], fold: boolean): Team[] {
   if (!fold) return runs.map((run, at) => ({ key: run.id, label: run.name || run.id, members: [at] }));
@@ -93,11 +102,13 @@ export function teams(runs: readonly Run[], properties: readonly Property[], fol
     const key = telling.map((one) => identity(one.values[at])).join("\n");
     found.set(key, [...(found.get(key) ?? []), at]);
   });
-  return [...found].map(([key, members]) => {
-    const first = members[0]!;
-    const words = named.slice(0, 4).map((one, at) => `${names[at]!}=${shown(one.values[first])}`);
-    return { key: key || "all", label: words.join(" ") || "all runs", members };
-  });
+  const texts = named.map((one) => brief(one.values));
+  const all = [...found];
+  const labels = (words: number): string[] => all.map(([, [first]]) => texts.slice(0, words).map((of, at) => `${names[at]!}=${of[first!]!}`).join(" ") || "all runs");
+  let words = Math.min(FEW, named.length);
+  while (words < named.length && new Set(labels(words)).size < all.length) words += 1;
+  const said = labels(words);
+  return all.map(([key, members], at) => ({ key: key || "all", label: said[at]!, members }));
 }
 
 /** There is something to fold: runs that differ in their seed alone. */

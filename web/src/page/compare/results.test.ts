@@ -25,6 +25,9 @@ describe("results", () => {
   test("what is better is what the server took for the best", () => {
     expect(lowerIsBetter(runs, "loss")).toBe(true);
     expect(lowerIsBetter(runs, "nothing")).toBe(false);
+    const once = [0.3, 0.2].map((value, at) => run(String(at), 0, { "test/loss": { best: value, min: value, max: value, last: value, count: 1 } }));
+    expect(lowerIsBetter(once, "test/loss")).toBe(true);
+    expect(lowerIsBetter([{ ...once[0]!, goals: { "test/loss": "max" } }], "test/loss")).toBe(false);
     expect(metricsOf(runs)).toEqual(["loss", "acc", "epoch"]);
   });
 });

@@ -2,6 +2,7 @@
 import type { Num, Run } from "~/api/types";
 import type { Team } from "~/page/compare/properties";
 import { meanStd, number, toNumber } from "~/text/format";
+import { isLower } from "~/text/goal";
 import { prominent } from "~/text/prominence";
 import type { Cell } from "~/text/export";
 
@@ -19,13 +20,17 @@ export function metricsOf(runs: readonly Run[]): string[] {
 
 export const isEpoch = (name: string): boolean => /(^|\/)epoch$/.test(name);
 
-/** What the runs themselves say, else what the server made of the name: the best of a metric is its least or greatest. */
+/** What the runs themselves say, else what the server took for the best, else what the name suggests: of a metric that was
+ * logged once the least and the greatest are the same. */
 export function lowerIsBetter(runs: readonly Run[], metric: string): boolean {
+  const base = metric.replace(/\{.*$/s, "");
+  const goal = runs.map((run) => run.goals?.[metric] ?? run.goals?.[base]).find((one) => one !== undefined);
+  if (goal) return goal === "min";
   for (const run of runs) {
     const stat = run.metrics[metric];
     if (stat && stat.min !== stat.max && stat.best !== null) return stat.best === stat.min;
   }
-  return false;
+  return isLower(metric);
 }
 
 export interface Summary { mean: number; std: number; n: number; nan: number }

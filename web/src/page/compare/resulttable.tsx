@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Run } from "~/api/types";
 import { Copy } from "~/part/parts";
 import type { Property, Team } from "~/page/compare/properties";
-import { apart, shown } from "~/page/compare/properties";
+import { apart, brief, shown } from "~/page/compare/properties";
 import { column, STATS, type StatName } from "~/page/compare/results";
 import type { Change } from "~/page/compare/setting";
 import { csv, latex, markdown, type TextTable } from "~/text/export";
@@ -10,11 +10,12 @@ import { csv, latex, markdown, type TextTable } from "~/text/export";
 /** The table as a value: drawn here, copied as text, and put into reports. */
 export function resultTable(runs: readonly Run[], teams: readonly Team[], properties: readonly Property[], metrics: readonly string[], stats: readonly StatName[], folded: boolean): TextTable {
   const telling = apart(properties.filter((one) => one.key.startsWith("config.") && !(folded && one.seed))).slice(0, 8);
+  const texts = telling.map((one) => brief(one.values));
   const columns = metrics.flatMap((metric) => stats.map((stat) => ({ title: stats.length > 1 ? `${metric} ${stat}` : metric, cells: column(runs, teams, metric, stat) })));
   const head = [folded ? "runs" : "run", ...telling.map((one) => one.title), ...columns.map((one) => one.title)];
   const rows = teams.map((team, at) => [
     { text: folded ? `n=${team.members.length}` : team.label },
-    ...telling.map((one) => ({ text: shown(one.values[team.members[0]!]) })),
+    ...telling.map((one, column) => ({ text: texts[column]![team.members[0]!]!, whole: shown(one.values[team.members[0]!]) })),
     ...columns.map((one) => one.cells[at]!),
   ]);
   const right = [false, ...telling.map((one) => one.values.every((value) => typeof value !== "string")), ...columns.map(() => true)];

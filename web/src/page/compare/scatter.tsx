@@ -6,7 +6,7 @@ import { Legend } from "~/chart/legend";
 import type { Line } from "~/chart/line";
 import { Plot } from "~/chart/plot";
 import { SvgChart } from "~/chart/svg";
-import { distinct, identity, shown, type Property } from "~/page/compare/properties";
+import { brief, distinct, identity, type Property } from "~/page/compare/properties";
 import { isWide, ofMetric, ofProperty, type Quantity } from "~/page/compare/quantities";
 import { STATS } from "~/page/compare/results";
 import type { Change } from "~/page/compare/setting";
@@ -31,7 +31,8 @@ export function Scatter({ runs, properties, metrics, sx, sy, hue, logX, logY, on
   const by = properties.find((one) => one.key === hue);
   const isDark = !still && dark.value;
   if (!x || !y) return <p class="muted">There is nothing to put on the axes: these runs do not differ and have no metric.</p>;
-  const hues = by ? distinct(by.values).map(identity) : [];
+  const kinds = by ? distinct(by.values) : [];
+  const hues = kinds.map(identity);
   const lines: Line[] = runs.flatMap((run, at) => {
     const [px, py] = [x.values[at]!, y.values[at]!];
     if (!Number.isFinite(px) || !Number.isFinite(py)) return [];
@@ -54,8 +55,8 @@ export function Scatter({ runs, properties, metrics, sx, sy, hue, logX, logY, on
       )}
       <p class="axis-name">{y.title} ↑ over {x.title} →</p>
       {still ? <SvgChart {...drawn} /> : <Plot {...drawn} height={420} names={`${x.names ? "x" : ""}${y.names ? "y" : ""}`} onPick={(key) => go("run", key)} />}
-      {by && still && <ul class="legend">{distinct(by.values).map((value, at) => <li key={identity(value)}><i style={{ background: color(at, false) }} />{by.title} = {shown(value)}</li>)}</ul>}
-      {by && !still && <Legend entries={distinct(by.values).map((value, at) => ({ key: identity(value), label: `${by.title} = ${shown(value)}`, color: color(at, isDark) }))} />}
+      {by && still && <ul class="legend">{brief(kinds).map((text, at) => <li key={text}><i style={{ background: color(at, false) }} />{by.title} = {text}</li>)}</ul>}
+      {by && !still && <Legend entries={brief(kinds).map((text, at) => ({ key: text, label: `${by.title} = ${text}`, color: color(at, isDark) }))} />}
     </section>
   );
 }

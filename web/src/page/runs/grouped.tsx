@@ -5,18 +5,19 @@ import { useFetched } from "~/api/fetched";
 import { Notice, StateMark, Waiting } from "~/part/parts";
 import { go, set } from "~/route/router";
 import { cell, count, meanStd, number } from "~/text/format";
+import { isLower } from "~/text/goal";
 import { and, equals } from "~/text/query";
 import { usePaced } from "~/page/runs/rows";
 
 /** Runs that agree in some keys as one row: mean ± std of each metric, and n. */
-export function GroupTable({ q, by, metrics, stat, sort }: { q: string; by: readonly string[]; metrics: readonly string[]; stat: string; sort: string }): JSX.Element {
+export function GroupTable({ q, by, metrics, goals, stat, sort }: { q: string; by: readonly string[]; metrics: readonly string[]; goals: ReadonlyMap<string, "min" | "max">; stat: string; sort: string }): JSX.Element {
   const found = useFetched(JSON.stringify([q, by, metrics, stat, sort]), (signal) => get<Groups>("/groups", { q, by: [...by], metric: [...metrics], stat, sort }, signal));
   usePaced(found.again);
   if (found.error && !found.data) return found.error.code === "QueryError" ? <></> : <Notice error={found.error as ApiError} />;
   if (!found.data) return <Waiting height={240} />;
   const { groups, count: all } = found.data;
   const names = metrics.length > 0 ? [...new Set(groups.flatMap((group) => Object.keys(group.metrics)))] : [];
-  const best = new Map(names.map((name) => [name, bestOf(groups, name)]));
+  const best = new Map(names.map((name) => [name, bestOf(groups, name, (goals.get(name) ?? (isLower(name) ? "min" : "max")) === "min")]));
   const order = (key: string): void => set({ sort: sort === key ? `-${key}` : sort === `-${key}` ? undefined : key });
   const arrow = (key: string): string => (sort === key ? " ↑" : sort === `-${key}` ? " ↓" : "");
   const sortOf = (key: string): "ascending" | "descending" | "none" => (sort === key ? "ascending" : sort === `-${key}` ? "descending" : "none");
@@ -68,8 +69,7 @@ function within(q: string, by: readonly string[], group: Group): string {
   return by.reduce((query, key) => and(query, equals(key, group.keys[key] ?? null)), q);
 }
 
-function bestOf(groups: readonly Group[], name: string): Group | undefined {
-  const lower = /loss|err|perplex|ppl|mse|mae|nll|time|latency/i.test(name);
+function bestOf(groups: readonly Group[], name: string, lower: boolean): Group | undefined {
   let found: Group | undefined;
   for (const group of groups) {
     const mean = group.metrics[name]?.mean;

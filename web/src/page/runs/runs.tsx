@@ -50,7 +50,7 @@ export default function Runs(): JSX.Element {
         )}</div>
       ) : null}
       {grouped ? (
-        <GroupTable q={q} by={by} metrics={[...new Set(metrics)]} stat={stat} sort={sort} />
+        <GroupTable q={q} by={by} metrics={[...new Set(metrics)]} goals={new Map(keys.data?.metrics.map((one) => [one.name, one.goal]))} stat={stat} sort={sort} />
       ) : (
         <div class={`card runs-card${empty ? " gone" : ""}`}>
           <RunTable q={q} sort={sort} columns={columns} onSort={order} onRows={setRows} />

@@ -6,7 +6,7 @@ import { Copy, StateMark } from "~/part/parts";
 import { attempts, type Attempt } from "~/page/run/about/attempts";
 import { flat } from "~/page/run/about/flat";
 import { asked, set } from "~/route/router";
-import { bytes, cell, clock, count, duration, number, plural } from "~/text/format";
+import { bytes, cell, clock, count, duration, last as lastOf, number, plural } from "~/text/format";
 
 export function Sheet({ detail, relations }: { detail: Detail; relations: Relations | undefined }): JSX.Element {
   const { run, facts } = detail;
@@ -73,7 +73,7 @@ function Results({ detail: { run } }: { detail: Detail }): JSX.Element {
             <tbody>
               {metrics.map(([name, stat]) => (
                 <tr key={name}>
-                  <td>{name}</td><td class="number">{number(stat.last)}</td><td class="number" title={`step ${stat.min_step}`}>{number(stat.min)}</td>
+                  <td>{name}</td><td class="number">{lastOf(stat)}</td><td class="number" title={`step ${stat.min_step}`}>{number(stat.min)}</td>
                   <td class="number" title={`step ${stat.max_step}`}>{number(stat.max)}</td><td class="number">{count(stat.count)}</td>
                 </tr>
               ))}

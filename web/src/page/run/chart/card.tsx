@@ -14,7 +14,7 @@ import { epochOf, marksOn, scoreOf } from "~/page/run/chart/groups";
 import { logged, scored, type Scored } from "~/page/run/chart/scores";
 import { useSight } from "~/page/run/chart/sight";
 import { dark } from "~/shell/theme";
-import { number } from "~/text/format";
+import { last, number } from "~/text/format";
 
 const HEIGHT = 190;
 const TALL = 440;
@@ -49,7 +49,7 @@ export function Card(props: CardProps): JSX.Element {
     <article class={`chart-card${large ? " large" : ""}`} ref={element}>
       <header>
         {large ? <h2 class="cut">{metric}</h2> : <h3 class="cut" title={metric}>{title}</h3>}
-        {stat && <span class="muted small" title={`step ${stat.last_step}; ${stat.count} points; min ${number(stat.min)}, max ${number(stat.max)}`}>{number(stat.last)}</span>}
+        {stat && <span class="muted small" title={`step ${stat.last_step}; ${stat.count} points; min ${number(stat.min)}, max ${number(stat.max)}`}>{last(stat)}</span>}
         {scores.map((score, at) => <span key={score.metric} class="score-key" title={`${score.metric}: scores of checkpoints`}><i style={{ background: color(at + 1, dark.value) }} /><span class="cut">{score.evaluator}</span></span>)}
         <button type="button" class="button plain" aria-label={large ? `${metric}: back to all charts` : `${metric}: larger`} title={large ? "Back (Escape)" : "Larger"} onClick={() => onLarge(large ? "" : metric)}>{large ? "✕" : "⤢"}</button>
       </header>
