@@ -117,7 +117,7 @@ function Queues({ now }: { now: Now }): JSX.Element | null {
           return (
             <li key={queue.name} class="row">
               <a href={`/queue/${encodeURIComponent(queue.name)}`}>{queue.name}</a>
-              <span class="muted small">{plural(waiting, "task waits", "tasks wait")}, {queue.busy} of {plural(queue.slots, "slot")} busy{(queue.counts["failed"] ?? 0) > 0 && `, ${queue.counts["failed"]} failed`}</span>
+              <span class="muted small">{plural(waiting, "task waits", "tasks wait")}, {queue.slots === 0 ? "no worker" : `${queue.busy} of ${plural(queue.slots, "slot")} busy`}{(queue.counts["failed"] ?? 0) > 0 && `, ${queue.counts["failed"]} failed`}</span>
             </li>
           );
         })}

@@ -54,7 +54,7 @@ export function Column({ state, total, rows, chosen, open, filtered, onChoose, o
           </li>
         ))}
       </ul>
-      {rows.length === 0 && <p class="muted small none-here">{filtered ? "None of this name." : EMPTY[state]}</p>}
+      {rows.length === 0 && (filtered || total === 0) && <p class="muted small none-here">{filtered ? "None of this name." : EMPTY[state]}</p>}
       {!filtered && total > rows.length && rows.length > 0 && <button type="button" class="button plain more" onClick={onMore}>{count(total - rows.length)} more</button>}
     </section>
   );

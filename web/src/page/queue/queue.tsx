@@ -122,7 +122,8 @@ function One({ name, others }: { name: string; others: string[] }): JSX.Element 
         ))}
       </div>
       {workers.length === 0 && (counts.queued > 0 || counts.checking > 0) && <p class="no-worker"><span class="warn-text">Nobody works on this queue.</span> <Command text={`paddock worker ${name}`} /></p>}
-      {now.data && <div class="queue-hosts"><Hosts hosts={now.data.hosts} workers={workers} /></div>}
+      {/* Last, or the columns would push them down. */}
+      {now.data && (rest.data ?? rest.error) && <div class="queue-hosts"><Hosts hosts={now.data.hosts} workers={workers} /></div>}
       <Inspect queue={name} />
     </>
   );

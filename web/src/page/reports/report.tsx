@@ -6,7 +6,7 @@ import { ApiError, get, post } from "~/api/client";
 import { useFetched } from "~/api/fetched";
 import { Dialog } from "~/part/dialog";
 import { Markdown } from "~/part/markdown";
-import { Notice, Waiting } from "~/part/parts";
+import { Empty, Notice, Waiting } from "~/part/parts";
 import { Comparison } from "~/page/compare/comparison";
 import { draftOf, keepDraft } from "~/page/reports/draft";
 import { settingOf } from "~/page/compare/setting";
@@ -18,6 +18,7 @@ import { clock, plural } from "~/text/format";
 
 export default function ReportPage({ id }: { id: string }): JSX.Element {
   const found = useFetched(id, (signal) => get<Report>(`/reports/${encodeURIComponent(id)}`, {}, signal));
+  if (found.error?.status === 404 && !found.data) return <Empty title="There is no such report">It may have been removed. <a href="/reports">All that there are</a></Empty>;
   if (found.error && !found.data) return <Notice error={found.error} />;
   if (!found.data) return <Waiting height={420} />;
   return asked("edit") === "1" ? <Editor key={found.data.name} report={found.data} onSaved={found.put} /> : <Shown report={found.data} />;

@@ -62,7 +62,7 @@ export default function RunPage({ id }: { id: string }): JSX.Element {
     return () => void (document.title = "Paddock");
   }, [run?.name]);
   if (detail.error && !detail.data) {
-    if (detail.error.status === 404) return <Empty title="There is no such run" command="paddock ls">{detail.error.message} {detail.error.hint}</Empty>;
+    if (detail.error.status === 404) return <Empty title="There is no such run" command="paddock ls">{detail.error.message} {detail.error.hint.startsWith("Did") && detail.error.hint}</Empty>;
     return <Notice error={detail.error} />;
   }
   if (!detail.data || !run) return <Placeholder />;
