@@ -53,6 +53,19 @@ def train(program: Any, body: str, **options: Any) -> subprocess.CompletedProces
     )
 
 
+def test_several_directories_are_one_watch(program: Any, out: Path) -> None:
+    done = train(
+        program,
+        """
+        os.makedirs("other", exist_ok=True)
+        with paddock.watch(["out", "other"], accuracy, quiet_time="0s") as watch:
+            save("out/step=1.pt", 1), save("other/step=2.pt", 2)
+        print(sorted((one.step, one.state) for one in watch.results if one.state != "skipped"))
+        """,
+    )
+    assert done.stdout.splitlines()[-1:] == ["[(1, 'done'), (2, 'done')]"], done.stderr
+
+
 def test_evaluators_by_name_and_a_word_when_a_name_is_another_function(program: Any, out: Path) -> None:
     done = train(
         program,

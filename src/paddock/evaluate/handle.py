@@ -49,24 +49,25 @@ def watch(directory: Any = None, evaluator: Evaluators = (), *more: Any, **optio
     `evaluator` is a function that takes the path of a checkpoint and is defined at the top of a file, or a text as
     `file.py:fn` and `pkg.mod.fn`, or several, as a list or as a dict by name. `options` are those of `paddock watch`
     by their long names: `num_eval_workers=2`, `command="..."`, `eval_existing=True`. It returns when the watch has
-    begun, so whatever is saved after that is evaluated. For scripts written for wandb: with a model instead of a
-    directory it does nothing.
+    begun, so whatever is saved after that is evaluated. `directory` may be several, as a list. For scripts written for
+    wandb: with a model instead of a directory it does nothing.
     """
-    if not isinstance(directory, (str, os.PathLike)):
+    directories = list(directory) if isinstance(directory, (list, tuple)) else [directory]
+    if not directories or not all(isinstance(one, (str, os.PathLike)) for one in directories):
         return None
     if os.environ.get(PARENT):
         raise UsageError(
             "paddock.watch() was called again while the evaluator was loaded.",
             hint="Put the training below `if __name__ == '__main__':`, or the evaluator into a file of its own.",
         )
-    words = [os.fspath(directory), *(f"--evaluator={spec}" for spec in _specs(evaluator))]
+    words = [*map(os.fspath, directories), *(f"--evaluator={spec}" for spec in _specs(evaluator))]
     home = options.pop("home", None)
     current = _current_run()
     if current is not None:
         home = home or str(current.path.parent.parent)
         options.setdefault("run", current.id)
     words += [word for name, value in options.items() for word in _words(name, value)]
-    return Watch(os.fspath(directory), [*words, *([f"--home={os.fspath(home)}"] if home else [])])
+    return Watch(os.fspath(directories[0]), [*words, *([f"--home={os.fspath(home)}"] if home else [])])
 
 
 class Watch:
