@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from tests.waiting import until
@@ -72,3 +73,12 @@ def test_a_worker_takes_its_queues_by_place_or_as_the_other_verbs_do(program: An
 def test_the_ranks_of_a_task_are_counted_as_in_python_too(program: Any) -> None:
     task = submit(program, "true", "--n-workers", "3")
     assert "\nworkers: 3\n" in (program.home / "queues/default/queued" / task).read_text()
+
+
+def test_an_evaluation_reads_by_its_name_what_the_training_that_it_waited_for_has_saved(program: Any) -> None:
+    (program.cwd / "train.py").write_text("import sys; open(sys.argv[1], 'w').write('weights')")
+    (program.cwd / "eval.py").write_text("import sys; print(open(sys.argv[1]).read())")
+    check = program("submit", "--", f"{sys.executable} train.py 'seed=0.pt'").out.strip()
+    task = program("submit", "-q", "--chk", check, "--", f"{sys.executable} eval.py seed=0.pt").out.strip()
+    program("worker", "--no-persist")
+    assert program("logs", task).out == "weights\n"

@@ -21,6 +21,7 @@ from paddock.errors import Damaged, PaddockError
 from paddock.queue.task import Task
 from paddock.record.layout import Home
 from paddock.work.attempts import mixed
+from paddock.work.attempts.left import link_what_is_named
 
 
 def work_directory(task: Task, home: Home, run: str, cache: Path) -> str:
@@ -35,7 +36,10 @@ def work_directory(task: Task, home: Home, run: str, cache: Path) -> str:
     if inside.startswith(".."):
         inside = ""
     _fill(work, tree, root, inside)
-    return f"{work}/{inside}" if inside else work
+    here = f"{work}/{inside}" if inside else work
+    if task.after:
+        link_what_is_named(task, os.path.dirname(run), here, inside)
+    return here
 
 
 class Trees:
