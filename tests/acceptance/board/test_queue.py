@@ -78,6 +78,12 @@ def test_a_failed_task_is_looked_at_and_retried_by_keyboard(eye: Eye, lab: Labor
     assert lab.get(f"/runs/{task}")["run"]["attempts"] == 2
 
 
+def test_a_task_that_waits_says_why_where_it_is_looked_at(eye: Eye, lab: Laboratory) -> None:
+    page = eye.go("/queue/default")
+    page.get_by_role("button", name="huge").click()
+    page.locator("dialog .inspect-why", has_text="needs 64 GPUs").wait_for()
+
+
 def test_an_address_without_a_queue_becomes_that_of_the_one_that_is_seen(eye: Eye) -> None:
     """Or it would show another queue to whoever gets it, and to oneself as soon as another one is busier."""
     page = eye.go("/runs")

@@ -143,6 +143,22 @@ def test_a_point_that_is_alone_is_seen(eye: Eye, lab: Laboratory) -> None:
     assert soon(lambda: page.evaluate(INKED)) > 12
 
 
+def test_the_line_that_was_come_to_is_in_the_address(eye: Eye, watched: dict[str, Any]) -> None:
+    page = eye.go(f"/runs/{watched['id']}?tab=log&find=epoch")
+    eye.wait_text("lines", ".log-count")
+    page.keyboard.type("nNN")  # as fast as it goes: the last one, and two before it
+    told = page.locator(".log-count", has_text=" of ")
+    told.wait_for()
+    count = int(told.inner_text().split(" of ")[1])
+    eye.wait_text(f"{count - 2} of {count}", ".log-count")
+    line = page.locator(".log-row.hit").inner_text()
+    with opened(page.context.browser, eye.url) as other:
+        other.go(page.evaluate("location.pathname + location.search"))
+        other.wait_text(f"{count - 2} of {count}", ".log-count")
+        other.page.locator(".log-row.hit", has_text=line).wait_for()
+        other.fine()
+
+
 def test_the_picture_that_is_seen_is_in_the_address(eye: Eye, lab: Laboratory) -> None:
     (lab.work / "pictures.py").write_text(PICTURES)
     assert lab.python("pictures.py").wait(60) == 0

@@ -30,7 +30,7 @@ export function RunCard({ run, trouble }: { run: NowRun; trouble?: boolean }): J
           {run.step_seconds !== null && run.step_seconds > 0 && <span>{duration(run.step_seconds)} a step</span>}
           {run.questions > 0 && <span class="warn-text">waits for an answer</span>}
           {run.attempt > 1 && <span class="warn-text">attempt {run.attempt}</span>}
-          {run.values.slice(0, 4).map((value) => <span key={value.metric}>{value.metric} <b>{number(value.value, 4)}</b></span>)}
+          {run.values.slice(0, 4).map((value) => <span key={value.metric}>{value.metric} <b>{value.value === null ? "NaN" : number(value.value, 4)}</b></span>)}
         </p>
       </div>
       {asking && <Cancel run={run} onClose={() => setAsking(false)} />}

@@ -11,12 +11,12 @@ import { cell, clock } from "~/text/format";
 const HIDDEN = new Set(["command", "facts", "id", "name"]);
 
 /** The task that the address names: its file and its history. */
-export function Inspect({ queue }: { queue: string }): JSX.Element | null {
+export function Inspect({ queue, why }: { queue: string; why: (id: string) => string }): JSX.Element | null {
   const id = asked("task");
-  return id ? <Shown key={id} queue={queue} id={id} /> : null;
+  return id ? <Shown key={id} queue={queue} id={id} why={why(id)} /> : null;
 }
 
-function Shown({ queue, id }: { queue: string; id: string }): JSX.Element {
+function Shown({ queue, id, why }: { queue: string; id: string; why: string }): JSX.Element {
   const task = useFetched(`${queue} ${id}`, (signal) => get<TaskDetail>(`/queues/${encodeURIComponent(queue)}/tasks/${encodeURIComponent(id)}`, {}, signal));
   const close = (): void => set({ task: undefined });
   const facts = Object.entries(task.data?.facts ?? {}).filter(([name, value]) => !HIDDEN.has(name) && !isNothing(value) && !(name === "workers" && value === 1));
@@ -27,6 +27,7 @@ function Shown({ queue, id }: { queue: string; id: string }): JSX.Element {
       {task.data && (
         <div class="inspect">
           <p class="row"><StateMark state={task.data.task.state} /> <code>{id}</code> <Copy text={id} /></p>
+          {why && <p class="muted inspect-why">{why}</p>}
           {task.data.trouble && <Notice error={task.data.trouble} warn />}
           {task.data.command && <pre class="trace" tabIndex={0}>{task.data.command}</pre>}
           <dl class="facts">{facts.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name} `} class="mono">{shown(name, value)}</dd>])}</dl>

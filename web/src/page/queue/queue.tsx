@@ -124,7 +124,7 @@ function One({ name, others }: { name: string; others: string[] }): JSX.Element 
       {workers.length === 0 && (counts.queued > 0 || counts.checking > 0) && <p class="no-worker"><span class="warn-text">Nobody works on this queue.</span> <Command text={`paddock worker ${name}`} /></p>}
       {/* Last, or the columns would push them down. */}
       {now.data && (rest.data ?? rest.error) && <div class="queue-hosts"><Hosts hosts={now.data.hosts} workers={workers} /></div>}
-      <Inspect queue={name} />
+      <Inspect queue={name} why={(task) => STATES.flatMap((state) => rows?.[state] ?? []).find((row) => row.task.id === task)?.why ?? ""} />
     </>
   );
 }

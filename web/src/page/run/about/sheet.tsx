@@ -93,7 +93,7 @@ function Facts({ detail: { run, home, facts } }: { detail: Detail }): JSX.Elemen
     ["user", run.user],
     ["host", run.host],
     ["command", run.command.length > 0 && <span class="mono">{run.command.join(" ")}</span>],
-    ["directory", <span class="mono">{String(facts["cwd"] ?? "")}</span>],
+    ["directory", Boolean(facts["cwd"]) && <span class="mono">{String(facts["cwd"])}</span>],
     ["created", clock(run.created)],
     ["started", run.started && clock(run.started)],
     ["ended", run.ended && clock(run.ended)],
@@ -181,9 +181,11 @@ function Timings({ records }: { records: Record<string, unknown>[] }): JSX.Eleme
 function Environment({ environment, facts }: { environment: Record<string, unknown>; facts: Record<string, unknown> }): JSX.Element {
   const packages = mapping(environment["packages"]);
   const variables = mapping(environment["variables"]);
+  const own = { python: environment["python"], host: facts["host"], launch: facts["launch"], executable: facts["executable"] };
+  if (Object.keys(packages).length === 0 && Object.values(own).every((value) => value === undefined || value === null)) return <p class="muted">It is recorded where the run begins.</p>;
   return (
     <>
-      <Values value={{ python: environment["python"], host: facts["host"], launch: facts["launch"], executable: facts["executable"] }} empty="" />
+      <Values value={own} empty="" />
       {Object.keys(packages).length > 0 && <details><summary>{plural(Object.keys(packages).length, "package")}</summary><Values value={packages} find="package" empty="" /></details>}
       {Object.keys(variables).length > 0 && <details><summary>{plural(Object.keys(variables).length, "variable")}</summary><Values value={variables} find="variable" empty="" /></details>}
     </>

@@ -17,15 +17,17 @@ export interface Search {
   told: string;
 }
 
-/** A search over the whole file, by the server; what is looked for is in the address. */
+/** Which of them the address names. */
+const shownOf = (hits: readonly number[]): number => hits.indexOf(Number(asked("hit", "-1")));
+
+/** A search over the whole file, by the server; what is looked for, and the line that was come to, are in the address. */
 export function useSearch(run: string, attempt: number | undefined, rank: number): Search {
   const text = asked("find");
   const [hits, setHits] = useState<readonly number[]>([]);
-  const [at, setAt] = useState(-1);
+  const at = shownOf(hits);
   const [state, setState] = useState<"" | "searching" | "more" | "failed">("");
   useEffect(() => {
     setHits([]);
-    setAt(-1);
     setState(text ? "searching" : "");
     if (!text) return;
     const stop = new AbortController();
@@ -53,7 +55,8 @@ export function useSearch(run: string, attempt: number | undefined, rank: number
   const step = (by: 1 | -1): void => {
     if (hits.length === 0) return;
     // The first step goes to the last line that has it: what was printed lately is what people look for.
-    setAt((before) => (before < 0 ? hits.length - 1 : (before + by + hits.length) % hits.length));
+    const at = shownOf(hits); // not that of the last rendering: the next key may come before it
+    set({ hit: hits[at < 0 ? hits.length - 1 : (at + by + hits.length) % hits.length] });
   };
   const told = useMemo(() => {
     if (!text) return "";
@@ -63,5 +66,5 @@ export function useSearch(run: string, attempt: number | undefined, rank: number
     const all = `${count(hits.length)}${state === "" ? "" : "+"}`;
     return at < 0 ? plural(hits.length, "line") : `${count(at + 1)} of ${all}`;
   }, [text, state, hits, at]);
-  return { text, say: (value) => set({ find: value }), hits, hit: at < 0 ? undefined : hits[at], step, told };
+  return { text, say: (value) => set({ find: value, hit: undefined }), hits, hit: at < 0 ? undefined : hits[at], step, told };
 }
