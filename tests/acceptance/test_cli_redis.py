@@ -275,3 +275,13 @@ def test_ls_asks_for_no_task_where_nothing_has_changed(program: Any, home: Home,
 
 def _calls(stats: Any, name: str) -> int:
     return int(stats.get(name, {}).get("calls", 0))
+
+
+def test_a_worker_that_leaves_because_nothing_is_left_does_not_say_that_it_was_told_to(
+    program: Any, redis_server: RedisServer
+) -> None:
+    url = f"{redis_server.url}?queue=q"
+    _submit(program, url, "--", "true")
+    said = program("worker", "--no-persist", url).err
+    assert "done (exit code 0)" in said and "ended" in said and "stopping" not in said
+    assert program("worker", "--no-persist", "--json", url).json["stopped"] == ""

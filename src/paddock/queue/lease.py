@@ -206,6 +206,16 @@ class Watch:
         """Whether we have seen it show that it lives. False says nothing."""
         return worker in self._beating and not self.is_dead(worker)
 
+    def may_be_dead(self, worker: str) -> bool:
+        """Whether who waits for its death may be waiting for something: it is no process of this machine that is there,
+        and has shown no sign of life yet."""
+        identity = read_identity(self._directory / worker)
+        return not (identity is not None and self.is_there(identity)) and not self.is_alive(worker)
+
+    def is_there(self, found: Identity) -> bool:
+        """Whether it is a process of this machine that has not ended."""
+        return found.process.is_here(self._here) and not found.process.is_gone(self._here)
+
     def is_gone(self, found: Identity) -> bool:
         """Whether a worker of this machine has ended, and its guard too: until then its tasks are being ended."""
         process = found.process

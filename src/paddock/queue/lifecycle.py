@@ -28,6 +28,7 @@ OWNED = (CHECKING, ACTIVE)  # a file here belongs to a worker
 CANCELLED = ".cancelled"  # no state: a running task's file lies here until its worker has ended the processes
 # In which a file that may be moved meanwhile is looked for: in the order of the moves, and the likeliest last.
 LOOK = (QUEUED, FAILED, DONE, CHECKING, PAUSED, ACTIVE, CANCELLED)
+HANDED = "k8s-"  # so does that of a job that a task was handed to, with eight digits behind it
 MOVER = "move-"  # so begins the name of who carries tasks between queues
 MOST_PRIORITY = 999_999_999  # the digits that a name may have
 POISON = 5  # a task that was lost with its worker so often in a row is not given to another one
@@ -99,6 +100,12 @@ _BY_ID, _BY_PRIORITY = attrgetter("id"), attrgetter("priority")
 def is_mover(worker: str) -> bool:
     """Whether a token's owner is no worker, but a person who moves tasks to another queue."""
     return worker.startswith(MOVER)
+
+
+def is_job(worker: str) -> bool:
+    """Whether a token's owner is no worker, but a job of an engine that the task was handed to (work/launch/remote.py).
+    It has no file among the workers, and whoever asks the engine says what has become of it."""
+    return worker.startswith(HANDED) and worker.count("-") == 1  # a worker's name has two, also on a host called k8s
 
 
 def is_free(at: Place) -> bool:

@@ -73,6 +73,7 @@ class Worker:
         self.running = self.starting.running
         self.metering = Metering(home, self.name, self.guard.pid, options.usage, self.running)
         self.stopping = ""
+        self.is_over = False  # who fills its queue says that nothing will come any more; then its file is removed
         self._refusal = ""  # what the disk said last
         self._renewed = -1e9
         self._beat = 0.0
@@ -214,7 +215,7 @@ class Worker:
             return False
         if self.settling:
             return bool(self.stopping) and time.monotonic() - self._stopped > LAST_TRIES_SECONDS
-        if self.stopping:
+        if self.stopping or self.is_over:
             return True
         if self.options.one_task and self.taken:
             return True
@@ -264,7 +265,8 @@ class Worker:
         if desk.unwanted:
             desk.unwanted = False
             if not desk.lease.is_wanted():
-                self.stop("its worker file was removed")
+                if not self.is_over:
+                    self.stop("its worker file was removed")
                 desk.lease.put_back()
 
     def _beat_journals(self, now: float) -> None:

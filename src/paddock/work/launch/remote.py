@@ -35,6 +35,7 @@ from paddock.queue.lifecycle import (
     after_loss,
     ended,
     is_free,
+    is_job,
     order,
     settle,
 )
@@ -75,7 +76,8 @@ def see_to(queue: DirectoryQueue, launcher: Launcher, scheme: str, jobs: Mapping
 
 def _owned(queue: DirectoryQueue, scheme: str) -> list[Place]:
     listing = queue.list((*IN_ORDER, CANCELLED))
-    return [p for p in listing.places if p.token is not None and p.token.worker.startswith(f"{scheme}-")]
+    claims = [(place, place.token.worker) for place in listing.places if place.token is not None]
+    return [place for place, owner in claims if is_job(owner) and owner.startswith(f"{scheme}-")]
 
 
 def _review(queue: DirectoryQueue, scheme: str, by_claim: Mapping[str, Job]) -> list[Job]:

@@ -107,13 +107,18 @@ class Desk:
         return {*keys, *(f"{held.place.id}~{held.place.token}" for held in self.checks.held.values())}
 
     def may_come(self) -> bool:
-        """Whether there is anything to wait for, by a fresh listing: it decides whether the worker leaves."""
-        listing = self.queue.list([QUEUED, CHECKING, *([ACTIVE] if self._only else [])])
+        """Whether there is anything to wait for, by a fresh listing: it decides whether the worker leaves. What others
+        run is theirs, unless they may be dead: where workers come and go, nobody else might be there to see it."""
+        listing = self.queue.list([QUEUED, CHECKING, ACTIVE])
         if not listing.sure:
             return True
         if self._only:
             return any(self._may_be_ours(place) for place in listing.places if place.id == self._only)
-        return any(not self.waiting.is_hopeless(place.name) for place in listing.places)
+        waiting = [place for place in listing.places if place.state != ACTIVE]
+        if any(not self.waiting.is_hopeless(place.name) for place in waiting):
+            return True
+        owners = {place.token.worker for place in listing.places if place.state == ACTIVE and place.token is not None}
+        return any(self._watch.may_be_dead(one) for one in owners - {self.lease.path.name} if not lifecycle.is_job(one))
 
     def _may_be_ours(self, place: Place) -> bool:
         """The one task that we are there for: it waits, or who has it may be dead, which takes a while to be seen."""

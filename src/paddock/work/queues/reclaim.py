@@ -21,6 +21,7 @@ from paddock.queue.lifecycle import (
     after_loss,
     ended,
     inherited,
+    is_job,
 )
 from paddock.queue.order import cancelling
 from paddock.queue.task import TaskFile, render_attempt
@@ -62,6 +63,8 @@ class Reclaim:
             if place.token is None or f"{place.id}~{place.token}" in busy:
                 continue
             owner = place.token.worker
+            if is_job(owner):
+                continue
             if owner not in dead:
                 dead[owner] = self.watch.is_dead(owner)
             if dead[owner]:

@@ -44,6 +44,7 @@ class Heritage:
         self._queue, self._held, self._say = stock.queue, stock.held, stock.say
         self._worker, self._reclaim = worker, stock.options.liveness.reclaim
         self._beats: dict[str, tuple[int, float]] = {}  # and when we saw it become that
+        self._living: set[str] = set()  # processes of this machine, and whose beat we have seen change
         self._between: dict[str, float] = {}  # what a worker of RQ has taken and not begun, since when
         self._watch = Watch(Path(), math.inf)
 
@@ -69,7 +70,11 @@ class Heritage:
                 self._give_back([(task, token) for task, token in tasks if task not in self._held])
                 continue
             identity, tray = _identity(known.get(worker.encode()))
-            if self._is_dead(worker, identity, int(beats.get(worker.encode(), -1))):
+            is_dead = self._is_dead(worker, identity, int(beats.get(worker.encode(), -1)))
+            if not is_dead and identity is not None and self._watch.is_there(identity):
+                self._living.add(worker)
+            if is_dead:
+                self._living.discard(worker)
                 here = identity is not None and identity.is_here()
                 if here:
                     for key in process.tokens_of(worker):
@@ -77,6 +82,10 @@ class Heritage:
                 for task, token in tasks:
                     self._take_over(task, token, tray if here else None)
                 self._bury(worker, tray if here else None)
+
+    def is_alive(self, worker: str) -> bool:
+        """Whether we have seen it show that it lives. False says nothing."""
+        return worker in self._living
 
     def _give_up(self, task: str, execution: str) -> None:
         """What a worker of RQ had that has been silent for too long. Jobs of others are none of our business."""
@@ -113,6 +122,8 @@ class Heritage:
             return True
         seen = self._beats.get(worker)
         if seen is None or seen[0] != beat:
+            if seen is not None and beat >= 0:
+                self._living.add(worker)
             self._beats[worker] = beat, now
             return False
         return now - seen[1] > self._reclaim

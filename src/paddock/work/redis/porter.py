@@ -60,7 +60,8 @@ class Porter(threading.Thread):
         stock = self.stock
         self.worker = worker
         self._heritage = Heritage(stock, worker.name)
-        self._taking, self._delivering = Taking(stock, worker.name), Delivering(stock)
+        self._taking = Taking(stock, worker.name, self._heritage.is_alive)
+        self._delivering = Delivering(stock)
         presence = Presence(stock, worker.name)
         presence.register()
         self._presence = presence
@@ -159,9 +160,11 @@ class Porter(threading.Thread):
             self._heritage.look()
         self._untended = self._untended or news or ended
         self._tend(now)
-        if not self.worker.stopping and hasattr(self.worker, "signals"):  # before that a TERM would just end it
+        is_leaving = self.worker.stopping or self.worker.is_over
+        if not is_leaving and hasattr(self.worker, "signals"):  # before that a TERM would just end it
             self._taking.fetch(now, self.worker.starting.may_begin, news)
             if self._taking.is_over:
+                self.worker.is_over = True  # before its file goes, which wakes it
                 self._leave()
         presence.show()
 

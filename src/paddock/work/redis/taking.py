@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from paddock.errors import Damaged
@@ -15,6 +15,7 @@ from paddock.queue.lifecycle import ACTIVE, CHECKING, FAILED, QUEUED, Place
 from paddock.queue.redis import jobs
 from paddock.queue.task import Task, read, without
 from paddock.work.redis.held import Held, Stock
+from paddock.work.slots import Demand
 
 PASS_SECONDS = 60.0  # for so long what has no place here is left to others; a disk may come back
 PASSED = 64  # tasks at most that are remembered for that
@@ -22,8 +23,9 @@ CHECKS = 16  # tasks at most that are here only because their check is tried
 
 
 class Taking:
-    def __init__(self, stock: Stock, worker: str) -> None:
-        self._stock, self._worker = stock, worker
+    def __init__(self, stock: Stock, worker: str, is_alive: Callable[[str], bool] = lambda worker: False) -> None:
+        """`is_alive` says of another worker whether it has shown that it lives."""
+        self._stock, self._worker, self._is_alive = stock, worker, is_alive
         self._passed: dict[str, float] = {}  # what was left to others, and when
 
     def _room(self) -> tuple[Any, int]:
@@ -94,7 +96,15 @@ class Taking:
             return True
         if stock.options.persist:
             return False
-        return not any(place.state in (QUEUED, CHECKING, ACTIVE) for place in stock.queue.content().places)
+        content = stock.queue.content()
+        return not any(self._may_come(place, content.tasks[place.id]) for place in content.places)
+
+    def _may_come(self, place: Place, about: Sequence[int]) -> bool:
+        """It waits, and not for more than this worker has. What others run is theirs, unless they may be dead."""
+        if place.state == ACTIVE:
+            return place.token is None or not self._is_alive(place.token.worker)
+        _, gpus, cpus, mem, *_ = about
+        return place.state in (QUEUED, CHECKING) and self._stock.options.slots.fits(Demand(gpus, cpus, mem))
 
 
 def _absent(task: Task) -> str:

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from paddock import wire
 from paddock.queue.directory import DirectoryQueue
+from paddock.queue.lease import Identity
+from paddock.queue.redis import jobs
 from paddock.queue.redis.queue import RedisQueue
 from paddock.queue.task import Task
 from paddock.work.options import Options
 from paddock.work.redis.held import Stock
+from paddock.work.redis.heritage import Heritage
 from paddock.work.redis.taking import Taking
 from paddock.work.slots import Slots
 from tests.redisserver import RedisServer
@@ -66,3 +70,39 @@ def test_what_has_no_directory_on_this_machine_is_left_to_others(stock: Stock, t
     Taking(other, "v").fetch(time.monotonic(), lambda now: True, news=True)
     assert list(other.held) == ["there", "seen"]
     assert queue.reasons() == {}
+
+
+def leaving(stock: Stock, *, alive: bool) -> bool:
+    return Taking(stock, "w", lambda worker: alive).is_over
+
+
+def test_a_worker_that_does_not_persist_waits_for_nothing_that_needs_more_than_it_has(stock: Stock) -> None:
+    stock.options = Options(Slots(1, ("0",)), persist=False)
+    for task in "abc":
+        (place,) = [place for place in stock.queue.list().places if place.id == task]
+        assert stock.queue.remove(place)
+    stock.queue.put([Task(id="large", command="true", gpus=2)])
+    assert leaving(stock, alive=False)
+    stock.queue.put([Task(id="fits", command="true", gpus=1)])
+    assert not leaving(stock, alive=False)
+
+
+def test_what_others_run_is_waited_for_until_it_is_seen_that_they_live(stock: Stock) -> None:
+    """Where workers come and go, nobody else might be there to see that one has died."""
+    stock.options = Options(Slots(3, ()), persist=False)
+    other = Stock(stock.queue, stock.tray, stock.options, print)
+    Taking(other, "v").fetch(time.monotonic(), lambda now: True, news=True)
+    assert list(other.held) == ["a", "b", "c"]
+    assert not leaving(stock, alive=False)
+    assert leaving(stock, alive=True)
+
+
+def test_a_worker_of_another_machine_lives_once_its_beat_has_changed(stock: Stock) -> None:
+    queue, heritage = stock.queue, Heritage(stock, "w")
+    far = Identity("far", 0, "elsewhere", 1, "1", "another boot")
+    queue.connection.hset(queue.keys.own("workers"), "far", wire.dumps(far._asdict()))
+    for beats, alive in ((1, False), (0, False), (1, True), (0, True)):
+        for _ in range(beats):
+            queue.change("beat", "far", jobs.moment(), 60)
+        heritage.look()
+        assert heritage.is_alive("far") is alive

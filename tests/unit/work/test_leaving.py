@@ -1,0 +1,97 @@
+"""A worker that does not persist, and what others run: it leaves once it has seen that they live, and not before."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.entry.submission import Submitted, submit
+from paddock.queue.lease import Lease
+from paddock.queue.lifecycle import ACTIVE, DONE, Token
+from paddock.record.layout import Home
+from tests.waiting import DEADLINE
+
+WORKER = """
+import sys
+from pathlib import Path
+from paddock.queue.directory import find_queue
+from paddock.queue.lifecycle import Liveness
+from paddock.record.layout import Home
+from paddock.work.slots import Slots
+from paddock.work.worker import Options, Worker
+home = Home(Path(sys.argv[1]))
+options = Options(Slots(1, ()), persist=False, liveness=Liveness(0.1, 20.0, float(sys.argv[2])))
+sys.exit(Worker(home, [find_queue("default", home)], options, Path(sys.argv[1]) / "cache").run())
+"""
+
+
+def work(home: Home, reclaim: float) -> int:
+    return subprocess.run([sys.executable, "-c", WORKER, str(home.path), str(reclaim)], timeout=DEADLINE).returncode
+
+
+@pytest.fixture
+def queue(home: Home) -> DirectoryQueue:
+    found = find_queue("default", home)
+    found.prepare()
+    return found
+
+
+@pytest.fixture
+def far(queue: DirectoryQueue) -> Iterator[Lease]:
+    """A worker of another machine."""
+    lease = Lease(queue.workers, "far-1-abcdef")
+    text = lease.path.read_text()
+    lease.path.write_text(text.replace(f"host: {os.uname().nodename}\n", "host: elsewhere\n"))
+    assert "elsewhere" in lease.path.read_text()
+    yield lease
+    lease.drop()
+
+
+@pytest.fixture
+def taken(home: Home, queue: DirectoryQueue, far: Lease) -> Submitted:
+    """A task that it has."""
+    task = submit("true", home=home, snapshot=False)
+    (place,) = queue.list().places
+    assert queue.claim(place, Token(far.path.name, 1))
+    assert task.state() == ACTIVE
+    return task
+
+
+def test_what_a_dead_worker_of_another_machine_had_is_run_by_the_next_that_comes(home: Home, taken: Submitted) -> None:
+    """Else it would stay there for ever where all leave when nothing waits, as the workers of `paddock scale` do."""
+    assert work(home, reclaim=1.0) == 0
+    assert taken.state() == DONE
+
+
+def test_nobody_stays_for_what_a_living_worker_runs(home: Home, taken: Submitted, far: Lease) -> None:
+    over = threading.Event()
+
+    def live() -> None:
+        while not over.wait(0.1):
+            far.renew()
+
+    thread = threading.Thread(target=live)
+    thread.start()
+    try:
+        assert work(home, reclaim=10 * DEADLINE) == 0
+    finally:
+        over.set()
+        thread.join()
+    assert taken.state() == ACTIVE
+
+
+def test_what_was_handed_to_a_job_of_an_engine_is_no_dead_workers(home: Home, queue: DirectoryQueue) -> None:
+    """A worker that helps out on such a queue would run it a second time, beside the job."""
+    task = submit("true", home=home, snapshot=False)
+    (place,) = queue.list().places
+    handed = queue.claim(place, Token("k8s-3f2a9c11", 1))
+    assert handed is not None
+    other = submit("sleep 1", home=home, snapshot=False)  # while this runs, the worker looks for the dead several times
+    assert work(home, reclaim=0.0) == 0
+    assert handed in queue.list().places and (task.state(), other.state()) == (ACTIVE, DONE)
