@@ -65,7 +65,7 @@ def scale(
 ) -> None:
     from paddock.cli.submit import _pairs
     from paddock.work.launch.engines import fleet
-    from paddock.work.launch.scaling import look
+    from paddock.work.launch.scaling import look, room
 
     if least > most:
         raise UsageError(f"--min {least} is more than --max {most}.")
@@ -87,14 +87,15 @@ def scale(
         session.out.line(f"{many(len(there), 'job')} ended.")
         session.out.json({"ended": [pilot.id for pilot in there]})
         return
+    has = room(each, slots, {**dict(where.options), **told})
     if once:
-        _note(session, _told(session, look(found, pilots, least=least, most=most, slots=slots), once))
+        _note(session, _told(session, look(found, pilots, has, least=least, most=most), once))
         return
     said = ""
     try:
         while True:
             try:
-                text = _told(session, look(found, pilots, least=least, most=most, slots=slots), once)
+                text = _told(session, look(found, pilots, has, least=least, most=most), once)
             except (Unreachable, Refused) as error:
                 text = f"{error} It is tried again."
             if text != said:
@@ -135,7 +136,11 @@ def _told(session: Session, one: Round, once: bool) -> str:
             count[pilot.state.value] = count.get(pilot.state.value, 0) + 1
     start, end = one.done.start + one.done.start_lasting, len(one.done.end)
     if once:
-        session.out.json({"tasks": one.tasks, "jobs": count, "started": start, "ended": end})
+        found = {"tasks": one.tasks, "too_large": one.misfits, "jobs": count, "started": start, "ended": end}
+        session.out.json(found)
     there = ", ".join(f"{number} {state}" for state, number in sorted(count.items())) or "none"
     done = [f"{start} started" if start else "", f"{end} taken back" if end else ""]
-    return f"{many(one.tasks, 'task')}; jobs: {there}" + "".join(f", {text}" for text in done if text) + "."
+    said = f"{many(one.tasks, 'task')}; jobs: {there}" + "".join(f", {text}" for text in done if text) + "."
+    if one.misfits:
+        said += f" Too large for these jobs (--gpus, --cpus, --mem, --max): {many(one.misfits, 'task')}."
+    return said

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.work.launch.scaling import decide
+from paddock.queue.directory import DirectoryQueue, find_queue
+from paddock.queue.lifecycle import ACTIVE, PAUSED, Token
+from paddock.queue.task import Dependency, Task
+from paddock.record.layout import Home
+from paddock.work.launch.scaling import MOST_READ, Need, decide, need, room
 from paddock.work.launcher import JobState, Pilot
+from paddock.work.slots import Slots
 
 STATES = st.sampled_from(JobState)
 
@@ -47,3 +55,71 @@ def test_never_more_than_the_most_nor_less_than_the_least(
     assert after <= max(most, alive) and after >= least
     assert not (found.end and (found.start or found.start_lasting))
     assert all(pilot.state is JobState.PENDING for pilot in found.end)
+
+
+@pytest.fixture
+def queue(home: Home) -> DirectoryQueue:
+    found = find_queue("q", home)
+    found.prepare()
+    return found
+
+
+def put(queue: DirectoryQueue, *tasks: Task) -> None:
+    queue.put(tasks)
+
+
+def needed(queue: DirectoryQueue, each: Slots, most: int = 10) -> Need:
+    return need(queue, queue.list().places, each, most)
+
+
+def task(id: str, after: Sequence[str] = (), **about: int) -> Task:
+    return Task(id=id, command="true", after=tuple(Dependency(one) for one in after), **about)
+
+
+ONE = Slots(1, ("0",))
+
+
+def test_a_task_of_several_ranks_needs_a_slot_for_each(queue: DirectoryQueue) -> None:
+    put(queue, task("a", workers=4), task("b"))
+    assert needed(queue, ONE) == Need(5, 0)
+    assert decide(needed(queue, ONE).slots, [], least=0, most=10).start == 5
+
+
+def test_nothing_is_started_for_what_no_pilot_could_ever_run(queue: DirectoryQueue) -> None:
+    """Each would leave at once, and the next look would start another, for ever."""
+    put(queue, task("a", gpus=2), task("b", cpus=9), task("c", mem=1 << 40), task("d", workers=11), task("e", gpus=1))
+    assert needed(queue, Slots(1, ("0",), 8, 1 << 30)) == Need(1, 4)
+    assert needed(queue, Slots(1, ("0",))) == Need(3, 2)  # nobody has said how many cores and how much memory it has
+
+
+def test_what_waits_for_others_needs_no_pilot_yet(queue: DirectoryQueue) -> None:
+    put(queue, task("a"), task("b", ["a"]), task("c", ["b"]), task("d", ["gone"]))
+    assert needed(queue, ONE) == Need(2, 0)
+    (place,) = [place for place in queue.list().places if place.id == "a"]
+    held = queue.claim(place, Token("w-1-abcdef", 1))
+    assert held is not None
+    assert needed(queue, ONE) == Need(2, 0)
+    assert queue.move(held, held._replace(state=PAUSED))
+    assert needed(queue, ONE) == Need(1, 0)  # nobody knows when it goes on
+
+
+def test_what_somebody_larger_runs_is_no_trouble(queue: DirectoryQueue) -> None:
+    put(queue, task("a", gpus=8))
+    (place,) = queue.list().places
+    assert queue.claim(place, Token("w-1-abcdef", 1), ACTIVE)
+    assert needed(queue, ONE) == Need(0, 0)
+
+
+def test_of_many_tasks_no_more_are_read_than_there_may_be_pilots(queue: DirectoryQueue) -> None:
+    put(queue, *(task(f"t{number:04}") for number in range(20)))
+    assert needed(queue, ONE, most=7) == Need(7, 0)
+    put(queue, *(task(f"u{number:04}", ["t0000"]) for number in range(MOST_READ)))
+    assert needed(queue, ONE, most=2000).slots == 20 + 20, "behind those that are read each counts"
+
+
+def test_a_pilot_whose_gpus_are_told_in_the_engines_own_words_may_have_any(queue: DirectoryQueue) -> None:
+    put(queue, task("a", gpus=2))
+    assert needed(queue, room(task("pilot"), 1, ["account"])) == Need(0, 1)
+    assert needed(queue, room(task("pilot"), 1, ["gres", "account"])) == Need(1, 0)
+    assert needed(queue, room(task("pilot", gpus=1), 1, ["gres"])) == Need(0, 1)
+    assert room(task("pilot", cpus=4, mem=5), 2, []) == Slots(2, (), 4, 5)
