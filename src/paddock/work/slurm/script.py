@@ -32,6 +32,12 @@ OPTIONS = {
     "qos": "qos",
     "reservation": "reservation",
 }
+# Of sbatch's options, those that we give it; it takes any beginning of a name, and a value right behind a letter.
+_OURS = (
+    *("--job-name", "--array", "--output", "--error", "--comment", "--chdir", "--dependency", "--parsable"),
+    *("--wrap", "--wait"),
+)
+_OUR_LETTERS = ("-J", "-a", "-o", "-e", "-D", "-d", "-W")
 OWN = ("gpu_type", "options", "python", "setup", "time")  # which we see to ourselves
 KNOWN = tuple(sorted((*OPTIONS, *OWN)))
 
@@ -97,10 +103,10 @@ def extra(text: str) -> list[str]:
         words = shlex.split(text)
     except ValueError as error:
         raise UsageError(f"options={text!r} cannot be read as options of sbatch ({error}).") from None
-    ours = ("--job-name", "--array", "--output", "--error", "--comment", "--chdir", "--dependency", "--parsable")
     for word in words:
-        if word.partition("=")[0] in (*ours, "--wrap", "--wait", "-J", "-a", "-o", "-e", "-D", "-d", "-W"):
-            raise UsageError(f"options={text!r}: {word.partition('=')[0]} is Paddock's own.", hint="Leave it away.")
+        name = word.partition("=")[0]
+        if any(name == one or (len(name) > 3 and one.startswith(name)) for one in _OURS) or word[:2] in _OUR_LETTERS:
+            raise UsageError(f"options={text!r}: {name} is Paddock's own.", hint="Leave it away.")
     return words
 
 

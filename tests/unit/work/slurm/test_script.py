@@ -196,6 +196,17 @@ def test_what_slurm_is_not_told_is_refused_with_what_it_is() -> None:
             assert all(name in str(error.value) for name in KNOWN)
 
 
+@pytest.mark.parametrize("text", ["--array=1-3", "--arr=1-3", "--jo x", "-J x", "-Jx", "-a1-3", "--exclusive -o/x"])
+def test_what_is_ours_to_say_is_refused_however_sbatch_would_read_it(text: str) -> None:
+    with pytest.raises(UsageError, match="Paddock's own"):
+        needs(Task(id="t", command="x"), "", {"options": text})
+
+
+def test_what_only_looks_like_ours_is_handed_on() -> None:
+    text = "--wait-all-nodes=1 --mem-bind=local -x n1 --dependencies"
+    assert needs(Task(id="t", command="x"), "", {"options": text}).arguments == tuple(text.split())
+
+
 def test_time_is_read_as_in_paddock_and_as_in_slurm() -> None:
     found = {"90": 90, "90m": 5400, "4:00:00": 14_400, "1-00:00:00": 86_400, "1-12": 129_600, "1h30m": 5400, "": 0}
     assert {text: time_limit(text) for text in found} == found
