@@ -110,3 +110,18 @@ def test_a_pod_is_named_after_whatever_text_of_a_shell_it_runs(bare: Any) -> Non
     for nothing in ("", "  \n"):
         found = bare(*run, nothing)
         assert found.code == 2 and "There is no command" in found.err
+
+
+def test_a_dry_run_has_a_label_that_kubernetes_takes_however_long_the_url_is(bare: Any) -> None:
+    url = f"k8s://lab/team?image=registry.example/{'train' * 20}:1"
+    found = bare("submit", "--no-snapshot", "--dry-run", "--json", "--on", url, "--", "true")
+    for one in json.loads(found.out)["objects"]:
+        assert all(len(value) <= 63 for value in one["metadata"]["labels"].values())
+
+
+def test_what_only_an_engine_would_hear_is_said_to_be_unheard(bare: Any) -> None:
+    found = bare("submit", "--no-snapshot", "-Q", "mine", "--time", "1h", "--", "true")
+    assert found.code == 0 and "--timeout" in found.err
+    assert "--timeout" not in bare("submit", "--no-snapshot", "-Q", "mine", "--", "true").err
+    bare("submit", "--no-snapshot", "--on", "slurm://gpu", "--", "true")
+    assert "--timeout" not in bare("submit", "--no-snapshot", "-Q", "slurm-gpu", "--time", "1h", "--", "true").err

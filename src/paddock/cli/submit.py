@@ -129,6 +129,10 @@ def submit(
     if len(kept) < len(tasks):
         out.note(f"{many(len(tasks) - len(kept), 'task')} left out: there already.")
     engine = see_to(session, made[0].target, [one.task for one in made]) if made else None
+    if made and engine is None and common["engine"]:
+        out.note(
+            f"No engine runs {made[0].target.address}: --time and --engine do nothing there; --timeout limits a task."
+        )
     trouble = trouble_of(engine)
     out.json(
         {

@@ -22,7 +22,7 @@ from paddock.queue.engine import Engine
 from paddock.queue.lifecycle import settle
 from paddock.queue.task import Task, render
 from paddock.record.layout import Home
-from paddock.work.kubernetes import spec, states
+from paddock.work.kubernetes import names, spec, states
 from paddock.work.kubernetes.client import Client
 from paddock.work.kubernetes.options import Options, merge
 from paddock.work.launcher import Capabilities, Job, Launched, Parcel
@@ -110,12 +110,13 @@ class KubernetesLauncher:
         self.client.delete("Job", [job.id for job in jobs], wait=END_SECONDS)
 
     def render(self, queue_name: str, task: Task, version: spec.Version = spec.NEWEST) -> list[spec.Spec]:
-        """What would be sent for it."""
+        """What would be sent for it. A queue that is there has a label of its own; its name may be longer than one."""
+        shown = names.label(queue_name)
         if self._options.home is not None:
-            return [self._job(Parcel(task, "", b""), queue_name, queue_name, version)]
+            return [self._job(Parcel(task, "", b""), shown, queue_name, version)]
         parcel = Parcel(task, "CLAIM.1", render(task))
-        job = self._job(parcel, queue_name, queue_name, version)
-        return [job, spec.config_map(parcel, job["metadata"]["name"], "THE-JOB", queue_name)]
+        job = self._job(parcel, shown, queue_name, version)
+        return [job, spec.config_map(parcel, job["metadata"]["name"], "THE-JOB", shown)]
 
     def _make(self, queue: DirectoryQueue, parcels: Sequence[Parcel]) -> list[Launched]:
         """A Job for each, and its ConfigMap right behind it: the pod waits for that. What is refused is refused alone,
