@@ -323,6 +323,29 @@ def test_as_many_workers_run_as_the_queue_needs_and_they_leave_when_nothing_is_l
     assert "started" not in scale()
 
 
+def test_a_task_of_several_ranks_gets_as_many_workers_and_what_is_too_large_gets_none(slurm: Queue) -> None:
+    scale = ("scale", "slurm", "--once", "--json", "--max", "4", "--time", "10m", "q")
+    submit = ("submit", "-q", "--no-snapshot", "-Q", "q")
+    task = slurm.program(*submit, "--workers", "3", "--", "echo $RANK").out.strip()
+    large = slurm.program(*submit, "--gpus", "9", "--", "true").out.strip()
+    found = slurm.program(*scale).json
+    assert (found["tasks"], found["started"], found["too_large"]) == (2, 3, 1)
+    assert slurm.program("wait", "-Q", "q", task).code == 0
+    until(lambda: not pilots(slurm), pause=0.3)
+    found = slurm.program(*scale).json
+    assert (found["tasks"], found["started"], found["too_large"]) == (1, 0, 1)
+    assert [place.id for place in find_queue("q", slurm.home).list(["queued"]).places] == [large]
+
+
+def test_why_workers_fail_is_said(slurm: Queue) -> None:
+    scale = ("scale", "slurm", "--once", "--engine", "python=/no/such/python", "q")
+    assert slurm.program("submit", "-q", "--no-snapshot", "-Q", "q", "--", "true").code == 0
+    assert "1 started" in slurm.program(*scale).err
+    until(lambda: not pilots(slurm), pause=0.3)
+    said = slurm.program(*scale).err
+    assert "1 job failed" in said and "/no/such/python" in said
+
+
 def test_workers_that_stay_are_ended_by_down_and_give_their_tasks_back(slurm: Queue) -> None:
     base = ("scale", "slurm", "--max", "3", "--min", "1")
     assert slurm.program(*base, "--once", "q").code == 0

@@ -65,7 +65,7 @@ def scale(
 ) -> None:
     from paddock.cli.submit import _pairs
     from paddock.work.launch.engines import fleet
-    from paddock.work.launch.scaling import look, room
+    from paddock.work.launch.scaling import Patience, look, room
 
     if least > most:
         raise UsageError(f"--min {least} is more than --max {most}.")
@@ -91,17 +91,19 @@ def scale(
     if once:
         _note(session, _told(session, look(found, pilots, has, least=least, most=most), once))
         return
-    said = ""
+    said, patience = "", Patience(every)
     try:
         while True:
             try:
-                text = _told(session, look(found, pilots, has, least=least, most=most), once)
+                one = look(found, pilots, has, least=least, most=most)
+                patience.see(one.pilots)
+                text = _told(session, one, once)
             except (Unreachable, Refused) as error:
                 text = f"{error} It is tried again."
             if text != said:
                 _note(session, text)
                 said = text
-            time.sleep(every)
+            time.sleep(patience.seconds)
     except KeyboardInterrupt:  # whenever it comes, also in the middle of a look
         session.out.note("The jobs are left alone: each leaves when nothing is left to do; --down ends them.")
 
@@ -141,6 +143,9 @@ def _told(session: Session, one: Round, once: bool) -> str:
     there = ", ".join(f"{number} {state}" for state, number in sorted(count.items())) or "none"
     done = [f"{start} started" if start else "", f"{end} taken back" if end else ""]
     said = f"{many(one.tasks, 'task')}; jobs: {there}" + "".join(f", {text}" for text in done if text) + "."
+    failed = [pilot for pilot in one.pilots if pilot.failed]
+    if failed:
+        said += f" {many(len(failed), 'job')} failed, at last {failed[-1].id}: {failed[-1].about}"
     if one.misfits:
         said += f" Too large for these jobs (--gpus, --cpus, --mem, --max): {many(one.misfits, 'task')}."
     return said

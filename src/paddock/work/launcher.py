@@ -102,7 +102,8 @@ class Pilot(NamedTuple):
 
     id: str  # the engine's
     state: JobState
-    about: str = ""  # the engine's words: "PENDING (Resources)"
+    about: str = ""  # the engine's words: "PENDING (Resources)"; of one that failed also what it printed last, if known
+    failed: bool = False  # it has ended, and not as a worker does
 
 
 class Fleet(Protocol):

@@ -15,7 +15,13 @@ from paddock.record.layout import Home
 from paddock.work.kubernetes import spec, states
 from paddock.work.kubernetes.client import Client
 from paddock.work.kubernetes.launcher import options
-from paddock.work.launcher import Pilot
+from paddock.work.launcher import Job, JobState, Pilot
+
+
+def _pilot(job: Job) -> Pilot:
+    if job.state is not JobState.ENDED or job.about.startswith(("complete", states.OVERDUE)):
+        return Pilot(job.id, job.state, job.about)
+    return Pilot(job.id, job.state, f"{job.about} (`paddock k8s logs {job.id}`)", failed=True)
 
 
 class KubernetesFleet:
@@ -32,7 +38,7 @@ class KubernetesFleet:
     def look(self) -> Sequence[Pilot]:
         chosen = f"{spec.QUEUE}={self._mark}"
         found = states.jobs([*self._client.find("Job", chosen), *self._client.find("Pod", chosen)])
-        return [Pilot(job.id, job.state, job.about) for jobs in found.values() for job in jobs]
+        return [_pilot(job) for jobs in found.values() for job in jobs]
 
     def start(self, count: int, *, lasting: bool) -> None:
         version = self._client.version

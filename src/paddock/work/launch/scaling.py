@@ -16,6 +16,7 @@ from paddock.work.slots import Slots
 MOST_READ = 1000  # tasks in one look; the others are taken for such as any pilot could run
 UNTOLD = frozenset(("env", "gres", "options", "secrets", "setup"))  # words of an engine's that may give GPUs
 MANY = 1024
+MOST_SECONDS = 600.0  # between two looks while workers fail
 
 
 class Decision(NamedTuple):
@@ -101,6 +102,22 @@ def look(queue: Queue, fleet: Fleet, each: Slots, *, least: int, most: int) -> R
     if wanted.start:
         fleet.start(wanted.start, lasting=False)
     return Round(tasks, pilots, wanted, needed.misfits)
+
+
+class Patience:
+    """How long until the next look. While one worker after another fails, each look would only start more of them."""
+
+    def __init__(self, every: float) -> None:
+        self.seconds = self._every = every
+        self._failed: set[str] | None = None  # None before the first look: what failed earlier says nothing
+
+    def see(self, pilots: Sequence[Pilot]) -> None:
+        failed = {pilot.id for pilot in pilots if pilot.failed}
+        if self._failed is not None and failed - self._failed:
+            self.seconds = min(2 * self.seconds, max(MOST_SECONDS, self._every))
+        elif any(pilot.state is JobState.RUNNING for pilot in pilots):
+            self.seconds = self._every
+        self._failed = failed
 
 
 def room(each: Task, slots: int, told: Iterable[str]) -> Slots:

@@ -212,10 +212,10 @@ class SlurmLauncher:
         for log in listed:
             known = here.get((log.task, log.job))
             if known is not None and known.state is JobState.ENDED:
-                told = known._replace(about=f"{known.about}: {_last_line(log.path)}")
+                told = known._replace(about=f"{known.about}: {last_line(log.path)}")
                 found[log.task] = [told if one is known else one for one in found[log.task]]
             elif known is None and log.task in wanted:
-                about = f"{words.get(log.job, '')}: {_last_line(log.path)}".removeprefix(": ")
+                about = f"{words.get(log.job, '')}: {last_line(log.path)}".removeprefix(": ")
                 found.setdefault(log.task, []).insert(0, Job(log.task, log.job, JobState.ENDED, about))
 
     # Ending
@@ -279,7 +279,7 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def _last_line(path: Path) -> str:
+def last_line(path: Path) -> str:
     try:
         text = files.read_from(path, max(os.stat(path).st_size - _LOG_BYTES, 0)).decode("utf-8", "replace")
     except OSError:

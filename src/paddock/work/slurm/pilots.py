@@ -12,9 +12,12 @@ from paddock.queue.engine import Engine
 from paddock.queue.task import Task
 from paddock.record.layout import Home
 from paddock.work.launcher import Pilot
-from paddock.work.slurm import commands, script
+from paddock.work.slurm import commands, script, states
+from paddock.work.slurm.launcher import last_line
 
 DIRECTORY = "pilots"  # in the home: what they print
+NAME = "paddock-pilot"
+_FAILED = ("FAILED", "BOOT_FAIL", "OUT_OF_MEMORY")  # a worker whose time is over, or that is cancelled, is none of them
 
 
 class SlurmFleet:
@@ -28,13 +31,18 @@ class SlurmFleet:
     def look(self) -> Sequence[Pilot]:
         rows = [row for row in commands.jobs(os.getuid()) if row.comment == self._comment]
         rows.sort(key=lambda row: tuple(map(int, row.id.split("_"))))
-        return [Pilot(row.id, row.state, row.about) for row in rows]
+        return [self._pilot(row) for row in rows]
+
+    def _pilot(self, row: states.Row) -> Pilot:
+        if row.word not in _FAILED:
+            return Pilot(row.id, row.state, row.about)
+        log = self._home.path / DIRECTORY / script.OUTPUT / f"{NAME}-{row.id}.log"
+        return Pilot(row.id, row.state, f"{row.about}: {last_line(log)}", failed=True)
 
     def start(self, count: int, *, lasting: bool) -> None:
         directory = self._home.path / DIRECTORY
         (directory / script.OUTPUT).mkdir(parents=True, exist_ok=True)
-        name = "paddock-pilot"
-        given = script.arguments(self._needs, name, str(directory), self._comment, count, requeue=False)
+        given = script.arguments(self._needs, NAME, str(directory), self._comment, count, requeue=False)
         call = [self._needs.python or sys.executable, "-m", "paddock", "worker", "--home", str(self._home.path)]
         if not lasting:
             call.append("--no-persist")
@@ -42,7 +50,7 @@ class SlurmFleet:
             call += ["--slots", str(self._slots)]
         call += [word for word in self._needs.room if not word.startswith("--slots")]
         try:
-            commands.submit(given, script.pilot([*call, self._queue], str(directory), self._needs, name, count))
+            commands.submit(given, script.pilot([*call, self._queue], str(directory), self._needs, NAME, count))
         except Refused as error:
             raise type(error)(script.advice(error.message)) from None
 

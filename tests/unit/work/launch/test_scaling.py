@@ -12,7 +12,7 @@ from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.lifecycle import ACTIVE, PAUSED, Token
 from paddock.queue.task import Dependency, Task
 from paddock.record.layout import Home
-from paddock.work.launch.scaling import MOST_READ, Need, decide, need, room
+from paddock.work.launch.scaling import MOST_READ, MOST_SECONDS, Need, Patience, decide, need, room
 from paddock.work.launcher import JobState, Pilot
 from paddock.work.slots import Slots
 
@@ -123,3 +123,21 @@ def test_a_pilot_whose_gpus_are_told_in_the_engines_own_words_may_have_any(queue
     assert needed(queue, room(task("pilot"), 1, ["gres", "account"])) == Need(1, 0)
     assert needed(queue, room(task("pilot", gpus=1), 1, ["gres"])) == Need(0, 1)
     assert room(task("pilot", cpus=4, mem=5), 2, []) == Slots(2, (), 4, 5)
+
+
+def test_while_workers_fail_one_after_the_other_there_is_ever_more_time_between_them() -> None:
+    patience, ended = Patience(15.0), [Pilot("0", JobState.ENDED, failed=True)]
+    patience.see(ended)
+    assert patience.seconds == 15.0, "it failed before we came"
+    for number in range(1, 4):
+        ended.append(Pilot(str(number), JobState.ENDED, failed=True))
+        patience.see(ended)
+    assert patience.seconds == 120.0
+    patience.see(ended)
+    assert patience.seconds == 120.0, "nothing new was started meanwhile"
+    patience.see([*ended, Pilot("4", JobState.RUNNING)])
+    assert patience.seconds == 15.0
+    for number in range(10, 30):
+        ended.append(Pilot(str(number), JobState.ENDED, failed=True))
+        patience.see(ended)
+    assert patience.seconds == MOST_SECONDS
