@@ -66,3 +66,25 @@ def test_without_any_that_fits_one_look_is_a_mistake(program: Any, runs: Path) -
     for pattern in ("runs/*/ckpt", "nowhere/*/ckpt"):
         found = program("watch", pattern, *ACC, "--once")
         assert (found.code, "No directory fits" in found.err) == (2, True)
+
+
+def test_a_directory_that_is_a_checkpoint_itself_is_not_taken_for_one_that_holds_them(program: Any) -> None:
+    """Its optimizer and its random state would be evaluated, and it would not."""
+    out = prepare(program)
+    words = ("--evaluator", "metrics.py:acc", "--once")
+    found = program("watch", "out/checkpoint-*", *words)  # there is none yet
+    assert (found.code, "paddock watch out." in found.err) == (2, True)
+    (out / "checkpoint-5").mkdir()
+    save(out / "checkpoint-5" / "optimizer.pt")
+    (out / "checkpoint-5" / "trainer_state.json").write_text("{}")
+    for text, there in (
+        ("out/checkpoint-*", "out"),
+        ("out/*", "out"),
+        ("out/checkpoint-5/", "out"),
+        ("*/check*", "'*'"),
+    ):
+        found = program("watch", text, *words)
+        assert (found.code, f"paddock watch {there}." in found.err) == (2, True), found.err
+    (out / "checkpoint-6").mkdir()
+    save(out / "checkpoint-6" / "step=1.pt")  # a directory of somebody's own
+    assert program("watch", "out/checkpoint-6", *words).code == 0

@@ -27,7 +27,7 @@ from paddock.evaluate.origin.scan import compile_pattern
 from paddock.evaluate.policy.trainer import Trainings
 from paddock.evaluate.training.parentage import Parentage
 from paddock.evaluate.training.steps import compile_rule
-from paddock.evaluate.watching import awaited, globs, nesting
+from paddock.evaluate.watching import awaited, globs, itself, nesting
 from paddock.evaluate.watching.options import Options
 from paddock.evaluate.watching.watch import Watching
 from paddock.model import RunRow
@@ -249,6 +249,7 @@ def _roots(given: Sequence[str], is_verb: bool) -> tuple[list[str], dict[str, tu
         expanded = os.path.expanduser(text)
         # One that is called so before those that fit: a sweep may call its directories lr=[0.1].
         if os.path.isdir(expanded):
+            itself.check(expanded, [expanded])
             found.append(os.path.abspath(expanded))
             continue
         pattern = globs.pattern_of(text)
@@ -257,6 +258,7 @@ def _roots(given: Sequence[str], is_verb: bool) -> tuple[list[str], dict[str, tu
             raise UsageError(f"There is no directory {text}.", hint=f"Did you mean `paddock watch {verb[0]}`?")
         awaited.check(globs.base_of(pattern), text)
         patterns[pattern] = tuple(globs.expand(pattern)[0])
+        itself.check(text, patterns[pattern])
         found += patterns[pattern]
     # Of two names for one, the first.
     return list({real(path): path for path in reversed(found)}.values())[::-1], patterns
