@@ -39,6 +39,29 @@ def test_in_a_pipe_it_prints_a_table_once(program: Any, digits: Home) -> None:
     assert program("top", "--once", "name=nothing").out == ""
 
 
+def test_one_look_tells_of_hosts_and_workers_too(program: Any, digits: Home, write: Any) -> None:
+    write("zz1", name="survived", running=True, points={"loss": [1.0]})
+    assert program("submit", "true").code == 0
+    process = program.start("worker")
+    try:
+        until(lambda: program("workers", "-q").out)
+        sections = program("top", "--once").out.split("\n\n")
+    finally:
+        process.terminate()
+        process.communicate()
+    (workers,) = [one for one in sections if one.startswith("workers\n")]
+    (hosts,) = [one for one in sections if one.startswith("hosts\n")]
+    assert "alive" in workers and "default" in workers
+    assert "cpu" in hosts and "memory" in hosts and os.uname().nodename in hosts
+
+
+def test_a_failed_run_does_not_show_the_whole_of_what_was_done_before(program: Any, digits: Home, write: Any) -> None:
+    records = [{"k": "progress", "id": "w.p1", "total": 10, "done": 10, "msg": ["train"], "state": "done"}]
+    write("zz1", name="late", records=records, end={"k": "end", "code": 1, "reason": "exception"})
+    (row,) = [line for line in program("top", "--once").out.split("\n") if "late" in line]
+    assert "failed" in row and "100%" not in row
+
+
 def test_one_look_on_a_narrow_terminal_breaks_no_word_of_the_state(program: Any, digits: Home, write: Any) -> None:
     write("zz1234567x", name="a rather long name", end={"k": "end", "code": 3, "reason": "exit code 3"})
     one = Terminal(program, 44, 24, "top", "--once", errors=True)

@@ -14,6 +14,7 @@ from paddock.cli.span import Span
 from paddock.compare.select import parse
 from paddock.compare.text import many, span
 from paddock.errors import UsageError
+from paddock.model import FAILED, KILLED, LOST
 from paddock.monitor.now.picture import Now
 from paddock.monitor.now.source import HomeSource, Source
 
@@ -106,6 +107,9 @@ def _print(session: Session, now: Now, repeated: bool) -> None:
         out.line(time.strftime("%H:%M:%S", time.localtime(now.time)))
     _print_runs(session, now)
     _print_tasks(session, now)
+    if now.runs or now.tasks:  # else a query fits nothing, or nothing happens
+        _print_workers(session, now)
+        _print_hosts(session, now)
     _print_rest(session, now)
 
 
@@ -117,6 +121,8 @@ def _print_runs(session: Session, now: Now) -> None:
     for run in now.runs:
         bar = run.bars[0] if run.bars else None
         share = "" if bar is None or bar.fraction is None else panels.progress(bar, 0)[-1][0].strip()
+        if run.state in (FAILED, KILLED, LOST) and bar is not None and bar.state == "done":
+            share = ""  # what was done is not what has failed
         eta = span(bar.eta) if bar is not None and bar.eta is not None else ""
         step = "" if run.step is None else str(run.step)
         values = [next((panels.figure(v.value) for v in run.values if v.metric == name), "") for name in names]
@@ -144,6 +150,53 @@ def _print_tasks(session: Session, now: Now) -> None:
     ]
     session.out.heading("tasks")
     fitted_table(session.out, ["id", "task", "queue", "state", "about"], rows, flexible=[1, 4])
+
+
+def _print_workers(session: Session, now: Now) -> None:
+    from paddock.monitor.console import panels
+
+    if not now.workers:
+        return
+    rows: list[list[Cell]] = [
+        [
+            (one.name, "bold"),
+            one.queue,
+            (panels.life(one), panels.STYLES.get(one.state, "")),
+            f"{one.busy}/{one.slots}",
+            ",".join(one.gpus),
+            ", ".join(one.tasks),
+        ]
+        for one in now.workers
+    ]
+    session.out.heading("workers")
+    fitted_table(
+        session.out,
+        ["worker", "queue", "state", "busy", "gpus", "runs"],
+        rows,
+        flexible=[0, 1, 5],
+        right=[3],
+        optional=[1, 4, 5],
+    )
+
+
+def _print_hosts(session: Session, now: Now) -> None:
+    from paddock.monitor.console import panels
+
+    rows: list[list[Cell]] = [
+        [
+            (one.name, "bold"),
+            "" if one.cpu is None else f"{one.cpu:.0%}",
+            panels.memory(one.memory, one.memory_total),
+            panels.gpus(one),
+            panels.processes(one),
+        ]
+        for one in now.hosts
+        if one.runs or one.workers
+    ]
+    if rows:
+        session.out.heading("hosts")
+        headers = ["host", "cpu", "memory", "gpus", "processes"]
+        fitted_table(session.out, headers, rows, flexible=[0, 3, 4], right=[1, 2], optional=[4, 3])
 
 
 def _print_rest(session: Session, now: Now) -> None:

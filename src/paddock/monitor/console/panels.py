@@ -10,7 +10,7 @@ from paddock.compare.text import number, size, span
 from paddock.model import Progress
 from paddock.monitor.console import filters
 from paddock.monitor.console.spans import Column, Row, bar, fit, table, tail
-from paddock.monitor.now.picture import Figure, Host, Line, Run, Task, Watch, Worker
+from paddock.monitor.now.picture import Figure, Host, Line, Process, Run, Task, Watch, Worker
 
 STYLES = {
     "running": "green",
@@ -156,7 +156,7 @@ def workers(found: Sequence[Worker], room: int) -> list[Row]:
     columns = [
         Column("worker", [[(worker.name, "bold")] for worker in found], least=12, most=40),
         Column("queue", [[(worker.queue, "")] for worker in found], optional=3, most=20, least=6),
-        Column("state", [[(_life(worker), STYLES.get(worker.state, ""))] for worker in found]),
+        Column("state", [[(life(worker), STYLES.get(worker.state, ""))] for worker in found]),
         Column("busy", [[(f"{worker.busy}/{worker.slots}", "")] for worker in found], right=True),
         Column("gpus", [[(",".join(worker.gpus), "")] for worker in found], optional=2, most=16),
         Column("runs", [[(", ".join(worker.tasks), "")] for worker in found], least=8, grows=True, optional=1),
@@ -164,7 +164,7 @@ def workers(found: Sequence[Worker], room: int) -> list[Row]:
     return table(columns, room)
 
 
-def _life(worker: Worker) -> str:
+def life(worker: Worker) -> str:
     return f"silent {span(worker.silence)}" if worker.state == "silent" else worker.state
 
 
@@ -173,11 +173,11 @@ def hosts(found: Sequence[Host], room: int, ascii_only: bool = False) -> list[Ro
         Column("host", [[(host.name, "bold")] for host in found], least=8, most=30),
         Column("cpu", [_share(host.cpu, ascii_only) for host in found]),
         Column("cores", [[(str(host.cpus or ""), "")] for host in found], right=True, optional=4),
-        Column("memory", [[(_memory(host.memory, host.memory_total), "")] for host in found], right=True, optional=1),
-        Column("gpu", [[(_gpus(host), "")] for host in found], optional=2, most=40, least=6),
+        Column("memory", [[(memory(host.memory, host.memory_total), "")] for host in found], right=True, optional=1),
+        Column("gpu", [[(gpus(host), "")] for host in found], optional=2, most=40, least=6),
         Column("runs", [[(str(host.runs or ""), "")] for host in found], right=True, optional=3),
-        Column("workers", [[(str(host.workers or ""), "")] for host in found], right=True, optional=5),
-        Column("processes", [[(_processes(host), "bright_black")] for host in found], least=8, grows=True, optional=6),
+        Column("workers", [[(str(host.workers or ""), "")] for host in found], right=True, optional=4),
+        Column("processes", [[(processes(host), "bright_black")] for host in found], least=24, grows=True, optional=5),
     ]
     return table(columns, room)
 
@@ -189,28 +189,40 @@ def _share(share: float | None, ascii_only: bool) -> Row:
     return [*bar(min(1.0, share), 8, style, ascii_only=ascii_only), (f" {share:4.0%}", "")]
 
 
-def _memory(used: int | None, total: int | None) -> str:
+def memory(used: int | None, total: int | None) -> str:
     if used is None:
         return ""
     return f"{size(used)} of {size(total)}" if total else size(used)
 
 
-def _gpus(host: Host) -> str:
+def gpus(host: Host) -> str:
     words = []
     for gpu in host.gpus:
         use = "" if gpu.use is None else f" {gpu.use:.0%}"
-        memory = "" if gpu.memory is None else f" {_memory(gpu.memory, gpu.memory_total)}"
-        words.append(f"{gpu.index}:{use}{memory}")
+        held = "" if gpu.memory is None else f" {memory(gpu.memory, gpu.memory_total)}"
+        words.append(f"{gpu.index}:{use}{held}")
     return "  ".join(words)
 
 
-def _processes(host: Host) -> str:
+def processes(host: Host) -> str:
+    """The busiest first: there may be more than are seen."""
+    several = Counter(one.run for one in host.processes)
     words = []
-    for one in host.processes:
-        cpu = "" if one.cpu is None else f" {one.cpu:.0%}"
-        memory = "" if one.memory is None else f" {size(one.memory)}"
-        words.append(f"{one.run_name or one.run}{'' if one.rank is None else f'#{one.rank}'}{cpu}{memory}")
+    for one in sorted(host.processes, key=lambda one: -(one.cpu or 0.0)):
+        which = f"#{one.rank}" if one.rank is not None else f":{one.pid}" if several[one.run] > 1 else ""
+        words.append(" ".join(filter(None, [f"{one.run_name or one.run}{which}", *used(one)])))
     return ", ".join(words)
+
+
+def used(one: Process) -> list[str]:
+    """What a process used last: of the processors, of the memory, of the GPUs."""
+    gpu = [f"{one.gpu:.0%}"] if one.gpu is not None else []
+    gpu += [size(one.gpu_memory)] if one.gpu_memory is not None else []
+    return [
+        "" if one.cpu is None else f"{one.cpu:.0%}",
+        "" if one.memory is None else size(one.memory),
+        f"gpu {' '.join(gpu)}" if gpu else "",
+    ]
 
 
 def watches(found: Sequence[Watch], room: int) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paddock.compare.text import age, clean, number, span, width
-from paddock.model import Progress
+from paddock.model import RUNNING, Progress
 from paddock.monitor.console import panels
 from paddock.monitor.console.spans import GAP, Column, Row, curve, fit, needed, table
 from paddock.monitor.console.state import find_run
@@ -60,7 +60,7 @@ def details(
         rows += _pairs(found.config, columns)
     if found.members:
         rows += _section("processes")
-        rows += _members(found, columns)
+        rows += _members(now, found, columns)
     mine = [line for line in lines if line.run == subject and line.logger != "print"]
     if mine:
         rows += _section("log lines")
@@ -123,9 +123,10 @@ def _section(title: str) -> list[Row]:
 def _bar(one: Progress, named: int, columns: int, ascii_only: bool) -> Row:
     wide = max(10, min(40, columns // 4))
     total = "" if one.total is None else f" of {number(one.total)}"
-    words = [f"{number(one.done)}{total} {one.unit or ''}".strip(), one.state]
-    words += [f"{one.rate:.3g}/s"] if one.rate else []
+    words = [f"{number(one.done)}{total} {one.unit or ''}".strip()]
     words += [f"eta {span(one.eta)}"] if one.eta is not None else []
+    words += [one.state] if one.state != RUNNING else []
+    words += [f"{one.rate:.3g}/s"] if one.rate else []
     name = (f"{fit(panels.message(one), named)} ", "") if named else ("", "")
     share = panels.progress(one, wide, ascii_only) if one.fraction is not None else []
     return [(" ", ""), name, *share, (f"  {clean(', '.join(words))}", "bright_black")]
@@ -160,17 +161,23 @@ def _rank(rank: int | None) -> str:
     return "" if rank is None else str(rank)
 
 
-def _members(found: Details, columns: int) -> list[Row]:
+def _members(now: Now, found: Details, columns: int) -> list[Row]:
     shown = found.members[-50:]
+    sampled = {(host.name, one.pid): one for host in now.hosts for one in host.processes if one.run == found.id}
+    alive = [sampled.get((one.host, one.pid)) if one.state == "running" else None for one in shown]
+    used = [panels.used(one) if one is not None else ["", "", ""] for one in alive]
     rows = table(
         [
             Column("process", [[(one.name, "")] for one in shown], least=12, most=40),
             Column("role", [[(one.role, "")] for one in shown]),
-            Column("host", [[(one.host, "")] for one in shown], optional=1),
+            Column("host", [[(one.host, "")] for one in shown], optional=4),
             Column("pid", [[(str(one.pid), "")] for one in shown], right=True),
             Column("rank", [[(_rank(one.rank), "")] for one in shown], right=True, optional=2),
-            Column("try", [[(str(one.attempt), "")] for one in shown], right=True),
+            Column("try", [[(str(one.attempt), "")] for one in shown], right=True, optional=5),
             Column("state", [[(one.state, panels.STYLES.get(one.state, ""))] for one in shown]),
+            Column("cpu", [[(cpu, "")] for cpu, _, _ in used], right=True, optional=1),
+            Column("memory", [[(memory, "")] for _, memory, _ in used], right=True, optional=1),
+            Column("gpu", [[(gpu.removeprefix("gpu "), "")] for _, _, gpu in used], optional=1),
         ],
         columns - 1,
     )

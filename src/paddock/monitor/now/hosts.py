@@ -72,6 +72,7 @@ class HostReader:
                     rank=one.who.rank,
                     cpu=_number(used.get("cpu"), 0.01),
                     memory=_whole(used.get("rss")),
+                    gpu=_number(used.get("gpu"), 0.01),
                     gpu_memory=_whole(used.get("gpu_memory")),
                     time=one.time,
                 )

@@ -115,6 +115,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None = None
     cpu: float | None = None  # cores
     memory: int | None = None  # bytes
+    gpu: float | None = None  # of one GPU, over all that it is on
     gpu_memory: int | None = None
     time: float = 0.0
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from paddock.compare.text import width
 from paddock.monitor.console.state import PANELS, State
-from paddock.monitor.now.details import Details, Metric
+from paddock.monitor.now.details import Details, Member, Metric
+from paddock.monitor.now.picture import Host, Process
 from tests.unit.monitor.console.pictures import Pressed, bar, busy, drawn, lines, question, run
 
 SIZES = [(80, 24), (120, 40), (160, 50), (200, 60), (40, 10), (20, 5), (1, 1)]
@@ -121,7 +124,7 @@ def test_eighty_columns_tell_runs_apart_by_the_end_of_their_names() -> None:
 
 def test_eighty_columns_show_when_a_bar_will_be_done() -> None:
     text = drawn(busy(), state=State(mode="details", subject="aa1"))
-    assert "61 of 100 step, running, 2/s, eta 1m05s" in text
+    assert "61 of 100 step, eta 1m05s, 2/s" in text
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -182,3 +185,25 @@ def test_lines_scroll_back_and_say_how_far() -> None:
 def test_without_utf8_bars_are_drawn_with_ascii() -> None:
     text = drawn(busy(), ascii_only=True)
     assert "#####" in text and "█" not in text
+
+
+def used(pid: int, cpu: float, **more: Any) -> Process:
+    return Process(run="aa1", run_name="name-aa1", pid=pid, cpu=cpu, memory=2_000_000_000, **more)
+
+
+def test_what_each_process_of_a_run_uses_stands_beside_it() -> None:
+    host = Host(name="node1", processes=(used(7, 0.25), used(8, 1.5, gpu=0.9, gpu_memory=3_000_000_000)))
+    members = tuple(Member(f"node1-{pid}-abc", "child", "node1", pid, None, 1, state)
+                    for pid, state in ((7, "running"), (8, "running"), (9, "gone")))  # fmt: skip
+    state, details = State(mode="details", subject="aa1"), Details(id="aa1", name="", members=members)
+    text = drawn(busy(hosts=(host,)), rows=40, state=state, details=details)
+    row = {pid: next(line for line in text.split("\n") if f"node1-{pid}-abc" in line) for pid in (7, 8, 9)}
+    assert row[7].split()[-3:] == ["25%", "2.0", "GB"]
+    assert row[8].split()[-6:] == ["150%", "2.0", "GB", "90%", "3.0", "GB"]
+    assert row[9].split()[-1] == "gone"
+
+
+def test_however_many_processes_a_host_has_the_busiest_are_named() -> None:
+    host = Host(name="node1", cpu=0.5, runs=1, processes=tuple(used(pid, pid / 10) for pid in range(1, 40)))
+    text = drawn(busy(hosts=(host,)), columns=160, rows=50)
+    assert "processes" in text and "name-aa1:39 390% 2.0 GB, name-aa1:38" in text
