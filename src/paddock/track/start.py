@@ -34,7 +34,7 @@ from paddock.track.private import starting
 from paddock.track.run import Run, read_facts
 from paddock.track.script import started
 from paddock.track.shape import given_by
-from paddock.track.ship.joining import brought_here, is_far, server_of
+from paddock.track.ship.joining import address_of, brought_here, is_far, server_of
 from paddock.track.ship.joining import join as ship
 from paddock.track.snapshot import Capture
 from paddock.version import __version__
@@ -112,6 +112,7 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
         from paddock.track.disabled import DisabledRun
 
         return active.enter(DisabledRun({**asked, "config": values}))
+    address_of(chosen)
     notice.forget(silent=bool(about.get("silent")))
     ranked = rank_of(os.environ)
     identity = decide(

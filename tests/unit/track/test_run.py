@@ -307,3 +307,10 @@ def test_models_are_artifacts_also_without_naming_the_run(read, tmp_path: Path) 
     found = read(run.path).records
     assert found["artifact"][0]["type"] == "model"
     assert [mark["name"] for mark in found["mark"]] == ["link", "preempting"]
+
+
+@pytest.mark.parametrize("address", ["no:such:thing", "http://here/?q", "gpu7:0", "a b"])
+def test_a_mistake_in_the_address_is_said_before_there_is_a_run(home, address: str) -> None:
+    with pytest.raises(UsageError, match=r"address|port"):
+        paddock.init(address=address)
+    assert list(home.runs.iterdir()) == [] and paddock.run is None

@@ -13,6 +13,7 @@ from paddock.track import notice
 from paddock.track.identity import Identity
 
 if TYPE_CHECKING:
+    from paddock.address import Address
     from paddock.track.ship.shipper import Shipper
 
 
@@ -50,17 +51,26 @@ def join(home: Home, directory: RunDirectory, chosen: Settings, role: str) -> Sh
     return shipper
 
 
-def start(home: Home, directory: RunDirectory, chosen: Settings, *, quiet: float | None = None) -> Shipper | None:
-    """A mistake in the address is said before anything is trained; a token that cannot be read only in a sentence."""
+def address_of(chosen: Settings) -> Address | None:
+    """A mistake in it is said before there is a run."""
     if not chosen.server or chosen.mode in ("offline", "dryrun"):
         return None
-    from paddock import address as addresses
+    from paddock.address import parse
+
+    address = parse(chosen.server)
+    if not address.path and not address.port:
+        raise UsageError(f"{chosen.server!r} has no port.", hint="A server prints the address that it answers at.")
+    return address
+
+
+def start(home: Home, directory: RunDirectory, chosen: Settings, *, quiet: float | None = None) -> Shipper | None:
+    """A token that cannot be read is said in a sentence."""
+    address = address_of(chosen)
+    if address is None:
+        return None
     from paddock.record.token import find_token
     from paddock.track.ship.shipper import Shipper
 
-    address = addresses.parse(chosen.server)
-    if not address.path and not address.port:
-        raise UsageError(f"{chosen.server!r} has no port.", hint="A server prints the address that it answers at.")
     try:
         token = find_token(home)
     except PaddockError as error:
