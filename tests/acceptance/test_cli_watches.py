@@ -39,6 +39,21 @@ def test_a_watch_is_listed_with_who_keeps_it_and_how_it_stands(program: Any, out
     assert (watch["watched"], watch["watchers"]) == (False, [])
 
 
+def test_the_only_watch_need_not_be_named(program: Any, out: Path) -> None:
+    found = program("watch", "show")
+    assert (found.code, "Which watch" in found.err, "makes one" in found.err) == (2, True, True)
+    words = ("--evaluator", "metrics.py:acc", "--once")
+    assert program("watch", "out", *words).code == 0
+    assert program("watch", "show", "--json").json["directory"] == str(out)
+    assert program("watch", "rescan").code == 0
+    (program.cwd / "other").mkdir()
+    assert program("watch", "other", *words).code == 0
+    found = program("watch", "show")
+    assert (found.code, "There are" in found.err, "other" in found.err) == (2, True, True)
+    with watching(program, "out", "--evaluator", "metrics.py:acc"):
+        assert program("watch", "show", "--json").json["directory"] == str(out)
+
+
 def test_every_checkpoint_is_shown_with_its_times_scores_and_reasons(program: Any, out: Path) -> None:
     save(out / "step=1.pt")
     with watching(program, "out", "--evaluator", "metrics.py:acc", "--evaluator", "metrics.py:bad"):

@@ -12,7 +12,7 @@ import click
 
 from paddock.cli.command import Session, verb
 from paddock.cli.watch.plan import make_plan
-from paddock.cli.watch.shown import chosen, near, tell_if_nobody_evaluates
+from paddock.cli.watch.shown import chosen, near, tell_if_nobody_evaluates, the_one
 from paddock.compare.text import many
 from paddock.errors import HomeError, NotFound, UsageError
 from paddock.evaluate.ledger.book import watch_id
@@ -38,10 +38,11 @@ became of it before: also one that was passed over or is done. It does not matte
 
 
 @verb("watch rescan", help=_HELP)
-@click.argument("watch", metavar="WATCH|DIRECTORY")
+@click.argument("watch", required=False, metavar="[WATCH|DIRECTORY]")
 @click.option("--failed", is_flag=True, help="Evaluate anew what has failed.")
 @click.option("--checkpoint", metavar="PATH", help="Only this one, and in any case.")
-def rescan(session: Session, watch: str, failed: bool, checkpoint: str | None) -> None:
+def rescan(session: Session, watch: str | None, failed: bool, checkpoint: str | None) -> None:
+    watch = the_one(session, watch)
     (found,) = chosen(session, [watch])
     # A directory whose name is no text is only known as the caller writes it.
     directory = real(os.path.expanduser(watch)) if watch_id(os.path.expanduser(watch)) == found.id else found.directory

@@ -10,7 +10,7 @@ import click
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell, Output
 from paddock.cli.queued import fitted_table
-from paddock.cli.watch.shown import STYLES, WIDE, chosen, life, near, shown_best, shown_last
+from paddock.cli.watch.shown import STYLES, WIDE, chosen, life, near, shown_best, shown_last, the_one
 from paddock.compare.text import many, moment, number, path_end, span
 from paddock.evaluate.ledger.account import STATES, Evaluation
 from paddock.evaluate.ledger.entry import FAILED, VOID
@@ -25,16 +25,17 @@ _HELP = """Everything about one watch: who keeps it, and every checkpoint with i
   paddock watch show out --state failed --state missed
 
 `waited` is the time from when a checkpoint was found complete until its evaluator was called, `took` is what the
-evaluator needed. Of what has failed, was missed or was passed over the reason is told.
+evaluator needed. Of what has failed, was missed or was passed over the reason is told. The only watch need not be
+named.
 """
 
 
 @verb("watch show", help=_HELP)
-@click.argument("watch", metavar="WATCH|DIRECTORY")
+@click.argument("watch", required=False, metavar="[WATCH|DIRECTORY]")
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Only these; repeatable.")
-def show(session: Session, watch: str, states: tuple[str, ...]) -> None:
+def show(session: Session, watch: str | None, states: tuple[str, ...]) -> None:
     out = session.out
-    found = stands(*chosen(session, [watch]))
+    found = stands(*chosen(session, [the_one(session, watch)]))
     listed = [one for one in found.evaluations if not states or one.state in states]
     out.json({**watch_json(found), "evaluations": [evaluation_json(one) for one in listed]})
     for one in listed:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from paddock.cli.command import Session
 from paddock.cli.output import Cell, Output
 from paddock.compare.text import clean, number, span
-from paddock.errors import NotFound
+from paddock.errors import NotFound, UsageError
 from paddock.evaluate.ledger.account import PENDING, RUNNING, Evaluation
 from paddock.evaluate.ledger.entry import DONE, FAILED, MISSED
 from paddock.evaluate.ledger.watcher import Seen, watchers
@@ -18,7 +18,7 @@ from paddock.evaluate.ledger.watches import Watch, find, watches
 from paddock.evaluate.watching.globs import path_of, pattern_of
 from paddock.monitor.watches import Best
 from paddock.queue.protocol import Queue
-from paddock.queue.show.roster import ALIVE, workers
+from paddock.queue.show.roster import ALIVE, DEAD, workers
 
 STYLES = {"done": "green", "failed": "red", "missed": "yellow", "running": "cyan", "void": "yellow", "skipped": "dim"}
 COUNTED = (PENDING, RUNNING, DONE, FAILED, MISSED)  # the states that are counted in tables
@@ -36,6 +36,20 @@ def chosen(session: Session, words: Sequence[str]) -> list[Watch]:
     """The watches that the words name, each once."""
     there = known(session)
     return list({watch.id: watch for watch in (_chosen(session, there, word) for word in words)}.values())
+
+
+def the_one(session: Session, word: str | None) -> str:
+    """What was named; else the only watch, or the only one that somebody keeps now."""
+    if word is not None:
+        return word
+    there = known(session)
+    kept = [watch for watch in there if any(seen.state != DEAD for seen in watch.watchers)]
+    found = next((some for some in (there, kept) if len(some) == 1), None)
+    if found is None:
+        names = ", ".join(near(watch.directory) for watch in (kept or there)[:5])
+        hint = f"There are {names}." if names else "`paddock watch DIRECTORY --evaluator file.py:fn` makes one."
+        raise UsageError("Which watch is meant? Name its directory or its id.", hint=hint)
+    return found[0].id
 
 
 def _chosen(session: Session, there: list[Watch], word: str) -> Watch:
