@@ -168,6 +168,12 @@ def test_what_is_picked_on_an_axis_is_in_the_address(eye: Eye, lab: Laboratory) 
         other.fine()
 
 
+def test_that_not_all_are_compared_is_said(eye: Eye, lab: Laboratory) -> None:
+    runs = [*lab.sweep(), *(f"other{n}" for n in range(200))]
+    eye.go(f"/compare?run={','.join(runs)}&show=results")
+    eye.wait_text(f"The first 200 of the {len(runs)} runs")
+
+
 def test_one_run_is_compared_with_others_that_are_selected_then(eye: Eye, lab: Laboratory) -> None:
     one, *_ = lab.sweep()
     page = eye.go(f"/runs/{one}")

@@ -75,6 +75,14 @@ def test_runs_are_grouped_with_mean_std_and_count(eye: Eye, lab: Laboratory) -> 
     assert "±" in text
 
 
+def test_groups_are_asked_for_once_it_is_known_of_what(eye: Eye) -> None:
+    asked: list[str] = []
+    eye.page.on("request", lambda request: "/groups?" in request.url and asked.append(request.url))
+    eye.go("/runs?q=name~sweep&by=config.optimizer.lr")
+    eye.wait_text("±")
+    assert asked and all("metric=" in url for url in asked)
+
+
 def test_what_is_starred_tagged_and_noted_is_in_the_record(eye: Eye, lab: Laboratory) -> None:
     run = lab.named("train-lr0.2-s0")
     page = eye.go("/runs?q=name%3Dtrain-lr0.2-s0")

@@ -47,6 +47,7 @@ function Compared({ runs, query }: { runs: readonly Run[]; query: URLSearchParam
   const [saving, setSaving] = useState(false);
   const { setting, folded } = material;
   const curves = setting.show === "curves";
+  const named = new Set(query.getAll("run").flatMap((item) => item.split(","))).size;
   return (
     <div class="compare-page">
       <div class="page-head">
@@ -68,6 +69,7 @@ function Compared({ runs, query }: { runs: readonly Run[]; query: URLSearchParam
           {curves && <Controls view={viewOf(query)} epoch={material.every.some((name) => /(^|\/)epoch$/.test(name))} />}
         </div>
       )}
+      {named > MOST_COMPARED && <p class="muted small">The first {MOST_COMPARED} of the {named} runs that the address names.</p>}
       <Comparison query={query} runs={runs} onChange={set} />
       {saving && <SaveDialog query={query} onClose={() => setSaving(false)} />}
     </div>

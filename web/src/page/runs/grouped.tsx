@@ -8,6 +8,7 @@ import { cell, count, meanStd, number } from "~/text/format";
 import { isLower } from "~/text/goal";
 import { and, equals } from "~/text/query";
 import { usePaced } from "~/page/runs/rows";
+import { MOST_COMPARED } from "~/page/runs/selection";
 
 /** Runs that agree in some keys as one row: mean ± std of each metric, and n. */
 export function GroupTable({ q, by, metrics, goals, stat, sort }: { q: string; by: readonly string[]; metrics: readonly string[]; goals: ReadonlyMap<string, "min" | "max">; stat: string; sort: string }): JSX.Element {
@@ -42,7 +43,7 @@ export function GroupTable({ q, by, metrics, goals, stat, sort }: { q: string; b
               {names.map((name) => <Mean key={name} group={group} name={name} best={best.get(name) === group} />)}
               <td class="group-actions">
                 <button type="button" class="button plain" onClick={() => set({ q: within(q, by, group), by: undefined, sort: undefined }, true)}>Show runs</button>
-                <button type="button" class="button plain" disabled={group.ids.length < 2} onClick={() => go("compare", "", { run: group.ids })}>Compare</button>
+                <button type="button" class="button plain" disabled={group.ids.length < 2 || group.runs > MOST_COMPARED} title={group.runs > MOST_COMPARED ? `At most ${MOST_COMPARED} runs can be compared at once.` : undefined} onClick={() => go("compare", "", { run: group.ids })}>Compare</button>
               </td>
             </tr>
           ))}

@@ -5,7 +5,7 @@ import { keysOf } from "~/api/board";
 import { get } from "~/api/client";
 import { useFetched } from "~/api/fetched";
 import type { RunList } from "~/api/types";
-import { Choice, Empty } from "~/part/parts";
+import { Choice, Empty, Waiting } from "~/part/parts";
 import { asked, askedAll, go, set } from "~/route/router";
 import { useKeys } from "~/shell/keys";
 import { say } from "~/shell/toast";
@@ -25,6 +25,7 @@ export default function Runs(): JSX.Element {
   const keys = useFetched(q, (signal) => keysOf(q, signal));
   const chosen = askedAll("col");
   const columns = chosen.length > 0 ? chosen : usual(keys.data);
+  const known = chosen.length > 0 || keys.data !== undefined || keys.error !== undefined; // which metrics there are
   const error = rows?.error ?? (keys.error?.code === "QueryError" ? keys.error : undefined);
   const grouped = by.length > 0;
   const metrics = columns.flatMap((key) => /^(?:best|last|min|max)\.(.+)$/.exec(key)?.[1] ?? []);
@@ -49,7 +50,7 @@ export default function Runs(): JSX.Element {
           </Empty>
         )}</div>
       ) : null}
-      {grouped ? (
+      {grouped && !known ? <Waiting height={240} /> : grouped ? (
         <GroupTable q={q} by={by} metrics={[...new Set(metrics)]} goals={new Map(keys.data?.metrics.map((one) => [one.name, one.goal]))} stat={stat} sort={sort} />
       ) : (
         <div class={`card runs-card${empty ? " gone" : ""}`}>
