@@ -71,6 +71,29 @@ def test_prose_that_was_not_saved_is_there_when_one_comes_back(eye: Eye, lab: La
     assert page.get_by_role("button", name="Go on writing").count() == 0
 
 
+def test_a_report_of_what_still_runs_goes_on_with_it(eye: Eye, lab: Laboratory) -> None:
+    going = lab.python("-c", GOING)
+    run = soon(lambda: [one for one in lab.get("/runs?limit=500&q=name%3Dreported")["runs"] if one["metrics"]])[0]
+    text = f"run={run['id']}&run={lab.sweep()[0]}&show=results&metric=train/loss&stat=last&fold=0"
+    blocks = [{"kind": "comparison", "text": text}]
+    report = lab.post("/reports", {"title": "Going on", "blocks": blocks})
+    eye.go(f"/reports/{report['id']}")
+    eye.wait_text("0.5625", "main table.results")
+    (lab.work / "on").touch()
+    eye.wait_text("0.4375", "main table.results")
+    assert going.wait(60) == 0
+
+
+GOING = """
+import pathlib, time, paddock
+run = paddock.init(project="going", name="reported")
+run.log({"train/loss": 0.5625}, step=1)
+while not pathlib.Path("on").exists():
+    time.sleep(0.02)
+run.log({"train/loss": 0.4375}, step=2)
+"""
+
+
 def test_a_report_carries_each_comparison_as_it_was_seen(eye: Eye, lab: Laboratory, tmp_path: Path) -> None:
     runs = "&".join(f"run={run}" for run in lab.sweep())
     shown = (

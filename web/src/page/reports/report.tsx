@@ -10,6 +10,7 @@ import { Empty, Notice, Waiting } from "~/part/parts";
 import { Comparison } from "~/page/compare/comparison";
 import { draftOf, keepDraft } from "~/page/reports/draft";
 import { settingOf } from "~/page/compare/setting";
+import { usePaced } from "~/page/runs/rows";
 import { changed } from "~/route/place";
 import { asked, go, set } from "~/route/router";
 import { useKeys } from "~/shell/keys";
@@ -66,6 +67,7 @@ function Saved({ text }: { text: string }): JSX.Element {
   useEffect(() => setQuery(new URLSearchParams(text)), [text]);
   const { runs: ids } = settingOf(query);
   const found = useFetched(ids.join(), (signal) => runsNamed(ids, signal));
+  usePaced(() => found.data?.some((run) => run.state === "running") && found.again());
   return (
     <section class="report-comparison">
       <p class="small"><a href={`/compare?${text}`}>{plural(ids.length, "run")}</a>{found.data && found.data.length < ids.length && <span class="warn-text"> {ids.length - found.data.length} of them are gone</span>}</p>
