@@ -21,6 +21,7 @@ _TELLING = frozenset(
     ("trainer_state.json", ".metadata", "commit_success.txt", "_CHECKPOINT_METADATA", "manifest.ocdbt", "_METADATA")
 )
 _ACCELERATE, _RANKS = re.compile(r"checkpoint_\d+"), re.compile(r"random_states_\d+\.pkl")
+_OTHER_WEIGHTS = (".safetensors", ".npz", ".h5", ".keras", ".msgpack", ".gguf", ".nemo", ".pdparams")
 _WEIGHTS = re.compile(r"(model|adapter_model|pytorch_model)[^/]*\.(safetensors|bin)|.*\.distcp|.*zero_pp_rank_.*\.pt")
 
 
@@ -29,6 +30,7 @@ class Scan(NamedTuple):
     touched: set[str]  # of these, what may have changed since they were last seen
     sure: bool  # everything could be listed
     pinned: Collection[str] = ()  # directories with pins in them
+    unfit: str = ""  # a file that looks like weights, but does not fit the usual pattern
 
 
 class Scanner:
@@ -44,6 +46,7 @@ class Scanner:
         self._paths: dict[str, None] = {}
         self._turn = 0  # whose turn it is to be looked at again
         self._device = -1
+        self._unfit = ""
 
     @property
     def directories(self) -> set[str]:
@@ -77,7 +80,7 @@ class Scanner:
             pending += below if only is None else [path for path in below if path not in self._candidates]
         if only is None and sure:
             touched.update(self._again())
-        return Scan(self._paths.keys(), touched & self._paths.keys(), sure, frozenset(self._pinned))
+        return Scan(self._paths.keys(), touched & self._paths.keys(), sure, frozenset(self._pinned), self._unfit)
 
     def _update(self, directory: str, named: Collection[str]) -> bool:
         """By the names alone, in a directory of so many that a listing would cost more than all else; False when only
@@ -137,6 +140,8 @@ class Scanner:
                     found[entry.path] = entry.inode()
             elif entry.path in known or self._pattern.search(entry.path):
                 found[entry.path] = entry.inode()
+            elif not self._unfit and self._pattern.pattern == DEFAULT_PATTERN and entry.name.endswith(_OTHER_WEIGHTS):
+                self._unfit = entry.path
         self._candidates[directory] = found
         return True
 

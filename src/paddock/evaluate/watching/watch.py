@@ -122,6 +122,8 @@ class Watching:
         now = self.clock()
         found = self._origin.scan(None if self._new else changed, named)
         self._is_sure = found.sure
+        if found.unfit:
+            self._trouble.say_once(f"{found.unfit} does not fit --regex-filter, and is passed over", "unfit")
         self._touched |= found.touched
         if self._new and found.sure:
             self._begin(found)

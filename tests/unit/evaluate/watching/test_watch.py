@@ -31,7 +31,8 @@ ACC = Evaluator("acc", {"function": "metrics.acc"})
 
 def watcher(home: Home, queue: DirectoryQueue, out: Path, *names: str, **options: object) -> Watching:
     evaluators = tuple(Evaluator(name, {"function": f"metrics.{name}"}) for name in names) or (ACC,)
-    chosen = Options(compile_pattern(DEFAULT_PATTERN), evaluators, **{"quiet": 0.0, **options})  # type: ignore[arg-type]
+    given = {"pattern": compile_pattern(DEFAULT_PATTERN), "quiet": 0.0, **options}
+    chosen = Options(evaluators=evaluators, **given)  # type: ignore[arg-type]
     return Watching(home, str(out), queue, chosen, lambda path: "train", lambda text: None, repair_seconds=0.0)
 
 
@@ -194,6 +195,20 @@ def test_half_a_file_is_not_submitted_and_its_whole_is(home: Home, queue: Direct
     (out / "step=1.pt").write_bytes(data)
     rounds(watching)
     assert tasks(queue) == ["acc step=1.pt"]
+
+
+def test_weights_that_do_not_fit_the_usual_filter_are_named_once(home: Home, queue: DirectoryQueue, out: Path) -> None:
+    said: list[str] = []
+    save(out / "checkpoint-1" / "model.safetensors")  # part of one
+    watching = replace(watcher(home, queue, out), say=said.append)
+    rounds(watching)
+    assert said == []
+    save(out / "step=1.safetensors"), save(out / "step=2.safetensors")
+    rounds(watching, 4)
+    assert [text.partition(" does not fit --regex-filter")[1:] != ("", "") for text in said] == [True]
+    said.clear()
+    rounds(replace(watcher(home, queue, out, pattern=compile_pattern(r"\.pt$")), say=said.append))  # that is meant
+    assert said == []
 
 
 def test_what_a_trainer_leaves_beside_its_checkpoints_does_not_swallow_them(
