@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -76,3 +77,12 @@ def test_what_waits_and_what_was_missed_is_told_with_the_reason(eye: Eye, lab: L
     row.get_by_text(missed["reason"]).wait_for()
     soon(lambda: page.locator("main table.checkpoints tbody tr").count() == 1)
     eye.pictures("watch-missed")
+
+
+def test_a_command_that_is_shown_can_be_pasted(eye: Eye, lab: Laboratory) -> None:
+    (lab.work / "my out").mkdir()
+    evaluator = ("--evaluator", "evaluate.py:score", "--regex-filter", r"\.json$", "--quiet-time", "0.1s")
+    lab.paddock("watch", "my out", *evaluator, "--once", "--num-eval-workers", "0", "--quiet")
+    page = eye.go(f"/watches/{lab.watch('my out')['watch']}")
+    shown = page.locator("main .command code").last.inner_text()
+    assert lab.paddock(*shlex.split(shown)[1:])

@@ -13,6 +13,7 @@ import { MOST_COMPARED, selected } from "~/page/runs/selection";
 import { usePaced } from "~/page/runs/rows";
 import { here, set } from "~/route/router";
 import { plural } from "~/text/format";
+import { quoted } from "~/text/shell";
 
 export default function Compare(): JSX.Element {
   const query = here.value.query;
@@ -24,7 +25,7 @@ export default function Compare(): JSX.Element {
     return (
       <div class="card">
         {setting.runs.length === 1 ? (
-          <Empty title="With which runs?" command={`paddock compare ${setting.runs[0]} RUN`}>
+          <Empty title="With which runs?" command={`paddock compare ${quoted(setting.runs[0]!)} RUN`}>
             Select others in the <a href="/runs" onClick={() => (selected.value = waiting)}>list</a>, where this one is selected already, and press <kbd>c</kbd>. In the terminal:
           </Empty>
         ) : (

@@ -17,6 +17,7 @@ import { endsOf } from "~/page/queue/ends";
 import { rowsOf, STATES, type Row } from "~/page/queue/rows";
 import { asked, set, settle } from "~/route/router";
 import { count } from "~/text/format";
+import { quoted } from "~/text/shell";
 
 const PAGE = 100;
 const OVER: readonly TaskState[] = ["paused", "failed", "done"];
@@ -55,7 +56,7 @@ export default function QueuePage({ id }: { id: string }): JSX.Element {
         <span class="grow" />
         <input class="field" type="search" placeholder="Find a task" aria-label="Find a task" value={asked("find")} onInput={(event) => set({ find: event.currentTarget.value })} />
       </div>
-      {all.some((one) => one.queue === name) ? <One key={name} name={name} others={all.map((one) => one.queue).filter((other) => other !== name)} /> : <Empty title={`There is no queue “${name}”`} command={`paddock submit --queue ${name} -- python train.py`} />}
+      {all.some((one) => one.queue === name) ? <One key={name} name={name} others={all.map((one) => one.queue).filter((other) => other !== name)} /> : <Empty title={`There is no queue “${name}”`} command={`paddock submit --queue ${quoted(name)} -- python train.py`} />}
     </div>
   );
 }
@@ -121,7 +122,7 @@ function One({ name, others }: { name: string; others: string[] }): JSX.Element 
             onMore={() => setLimits({ ...limits, [state === "checking" ? "queued" : state]: limit(state) * 5 })} />
         ))}
       </div>
-      {workers.length === 0 && (counts.queued > 0 || counts.checking > 0) && <p class="no-worker"><span class="warn-text">Nobody works on this queue.</span> <Command text={`paddock worker ${name}`} /></p>}
+      {workers.length === 0 && (counts.queued > 0 || counts.checking > 0) && <p class="no-worker"><span class="warn-text">Nobody works on this queue.</span> <Command text={`paddock worker ${quoted(name)}`} /></p>}
       {/* Last, or the columns would push them down. */}
       {now.data && (rest.data ?? rest.error) && <div class="queue-hosts"><Hosts hosts={now.data.hosts} workers={workers} /></div>}
       <Inspect queue={name} why={(task) => STATES.flatMap((state) => rows?.[state] ?? []).find((row) => row.task.id === task)?.why ?? ""} />

@@ -19,6 +19,7 @@ import "~/page/watches/watches.css";
 import { asked, set } from "~/route/router";
 import { dark } from "~/shell/theme";
 import { number } from "~/text/format";
+import { quoted } from "~/text/shell";
 
 const MOST = 20_000;
 const MOST_NAMED = 100;
@@ -58,7 +59,7 @@ function Shown({ watch }: { watch: WatchDetail }): JSX.Element {
         <Keeper watch={watch} />
         <span class="muted cut mono">{watch.directory}</span>
       </div>
-      {!watch.watched && <p class="row watch-note"><span class="warn-text">Nobody watches it now: new checkpoints are not seen.</span> <Command text={`paddock watch ${watch.directory} --evaluator …`} /></p>}
+      {!watch.watched && <p class="row watch-note"><span class="warn-text">Nobody watches it now: new checkpoints are not seen.</span> <Command text={`paddock watch ${quoted(watch.directory)} --evaluator …`} /></p>}
       {watch.watchers.filter((one) => one.state !== "alive").map((one) => <Notice key={one.watcher} warn error={`The watcher ${one.watcher} is ${one.state}.`} />)}
       {watch.best && (
         <p class="watch-best">Best: <b>{number(watch.best.value)}</b> {watch.best.metric}, by <b>{within(watch.directory, watch.best.checkpoint)}</b>{watch.best.step !== null && ` at step ${watch.best.step}`}</p>
@@ -70,7 +71,7 @@ function Shown({ watch }: { watch: WatchDetail }): JSX.Element {
         <input class="field" type="search" placeholder="Find a checkpoint" aria-label="Find a checkpoint" value={asked("find")} onInput={(event) => set({ find: event.currentTarget.value })} />
       </div>
       {watch.evaluations.length === 0
-        ? <Empty title="No checkpoint was found yet" command={`paddock watch show ${watch.directory}`}>As soon as a training writes one here, it is evaluated.</Empty>
+        ? <Empty title="No checkpoint was found yet" command={`paddock watch show ${quoted(watch.directory)}`}>As soon as a training writes one here, it is evaluated.</Empty>
         : <Checkpoints rows={rows} directory={watch.directory} names={names} evaluators={watch.evaluators} best={watch.best} />}
     </div>
   );

@@ -7,6 +7,7 @@ import { Command, Copy, Empty, Notice, Waiting } from "~/part/parts";
 import { Diff, Source } from "~/page/run/about/text";
 import { asked, set } from "~/route/router";
 import { bytes, count, plural } from "~/text/format";
+import { quoted } from "~/text/shell";
 
 const DIFF = "(not committed)";
 
@@ -19,7 +20,7 @@ export function CodeTab({ run }: { run: Run }): JSX.Element {
   if (!code.data) return <Waiting height={360} />;
   const { commit, branch, remote, dirty, diff, files, more, trouble, untracked } = code.data;
   if (!commit && files.length === 0) {
-    return <Empty title="No code was kept" command={`paddock run --name ${run.name} script.py`}>Code is kept of a script that a worker runs, that <code>paddock run</code> runs, or that calls <code>paddock.init()</code> in a directory of its own.</Empty>;
+    return <Empty title="No code was kept" command={`paddock run --name ${quoted(run.name)} script.py`}>Code is kept of a script that a worker runs, that <code>paddock run</code> runs, or that calls <code>paddock.init()</code> in a directory of its own.</Empty>;
   }
   const chosen = asked("file") || (diff ? DIFF : code.data.script && files.some((one) => one.path === code.data!.script) ? code.data.script : files[0]?.path ?? "");
   const shown = files.filter((one) => one.path.toLowerCase().includes(wanted));
