@@ -26,7 +26,7 @@ _LONGEST_NAME = 60
 
 class Engine(NamedTuple):
     scheme: str
-    place: str  # a partition; context/namespace; "" for the engine's own default
+    place: str  # a partition; context/namespace, /namespace; "" for the engine's own default
     options: tuple[tuple[str, str], ...] = ()  # sorted by name, for every job unless the task says otherwise
 
     @property
@@ -75,6 +75,8 @@ def parse(url: str) -> Engine:
             f"{url!r} is no engine.", hint="Write slurm://PARTITION or k8s://CONTEXT/NAMESPACE, with ?option=value."
         )
     place = "/".join(filter(None, (unquote(parts.netloc), unquote(parts.path).strip("/"))))
+    if parts.scheme == "k8s" and place and not parts.netloc:
+        place = f"/{place}"  # k8s:///namespace, of the context that is used by itself
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     twice = next((key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index])), None)
     if twice is not None:

@@ -30,7 +30,7 @@ def on_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def told(on: str | None, more: Mapping[str, Any] | None = None) -> Options:
     """All that is known of the place: from paddock.toml, the URL and the command line."""
-    engine = engines.parse(on or _usual())
+    engine = engines.parse("k8s://" if on == "k8s" else on or _usual())
     if engine.scheme != "k8s":
         raise UsageError(f"--on {on} is no cluster of Kubernetes.", hint="Write k8s://CONTEXT/NAMESPACE.")
     return options(engine, more or {})

@@ -38,7 +38,7 @@ class Client:
 
     @property
     def where(self) -> str:
-        return f"k8s://{'/'.join(part for part in (self._context, self._namespace) if part)}"
+        return f"k8s://{self._context}" + (f"/{self._namespace}" if self._namespace else "")
 
     @cached_property
     def version(self) -> Version:
