@@ -92,6 +92,13 @@ def test_python_says_what_an_engine_does_not_understand_before_anything_is_queue
     assert not list(program.home.glob("queues/*"))
 
 
+def test_python_says_that_a_redis_hears_nothing_of_engines(program: Any) -> None:
+    with pytest.raises(UsageError, match="is none"):
+        paddock.submit(
+            "true", snapshot=False, queue="redis://nowhere.invalid", engine={"time": "1h"}, home=program.home
+        )
+
+
 def test_a_watch_does_not_hand_evaluations_to_who_starts_no_workers(bare: Any) -> None:
     found = bare("watch", ".", "--command", "true {path}", "-Q", "slurm://gpu")
     assert found.code == 2 and "paddock scale slurm" in found.err and "--no-worker" in found.err

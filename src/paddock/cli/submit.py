@@ -17,7 +17,7 @@ from paddock.compare.text import many
 from paddock.errors import Refused, UsageError
 from paddock.queue import engine as engines
 from paddock.queue.entry import sweep
-from paddock.queue.redis.address import is_redis, parse
+from paddock.queue.redis.address import is_redis, no_engine
 from paddock.record.layout import Home
 
 _HELP = """Put a shell command into a queue; `paddock worker` runs it.
@@ -159,10 +159,7 @@ def _send_code(home: Home, digest: str) -> None:
 def _refuse_wrong(queue: str, told: Mapping[str, Any]) -> None:
     """What the engine would not understand is said before anything is queued."""
     if told and is_redis(queue):
-        raise UsageError(
-            f"--time and --engine are for engines, and {parse(queue).shown} is none.",
-            hint="--timeout limits a task; `paddock scale slurm` has workers started on an engine.",
-        )
+        raise no_engine(queue)
     if engines.is_engine(queue):
         from paddock.work.launch.engines import refuse_wrong
 

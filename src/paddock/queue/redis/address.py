@@ -61,3 +61,11 @@ def parse(url: str) -> Address:
 
 def _hidden(url: str) -> str:
     return re.sub(r":[^:@/]*@", ":...@", url)
+
+
+def no_engine(url: str) -> UsageError:
+    """For what only an engine would hear."""
+    return UsageError(
+        f"--time and --engine are for engines, and {parse(url).shown} is none.",
+        hint="--timeout limits a task; `paddock scale slurm` has workers started on an engine.",
+    )

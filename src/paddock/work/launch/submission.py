@@ -15,6 +15,7 @@ from paddock.queue.directory import DirectoryQueue
 from paddock.queue.engine import is_engine, parse, read
 from paddock.queue.entry import submission
 from paddock.queue.entry.submission import Submitted
+from paddock.queue.redis.address import is_redis, no_engine
 from paddock.record.layout import Home, find_home
 
 
@@ -38,6 +39,8 @@ def submit_all(tasks: Sequence[Mapping[str, Any]], *, home: Any = None, **about:
 def _refuse_wrong(said: Any, tasks: Sequence[Mapping[str, Any]]) -> None:
     """What the engine would not understand is said before anything is queued."""
     queue = said or settings.load().queue
+    if isinstance(queue, str) and is_redis(queue) and any(one.get("engine") for one in tasks):
+        raise no_engine(queue)
     if isinstance(queue, str) and is_engine(queue):
         from paddock.work.launch.engines import refuse_wrong
 
