@@ -30,7 +30,11 @@ def pace(bar: Progress) -> str:
     """12.5/s, or the time that one takes when that is longer."""
     if not bar.rate:
         return ""
-    return f"{bar.rate:.3g}/s" if bar.rate >= 1 else f"{span(1 / bar.rate)} each"
+    return per_second(bar.rate) if bar.rate >= 1 else f"{span(1 / bar.rate)} each"
+
+
+def per_second(rate: float) -> str:
+    return f"{rate:.3g}/s" if rate < 999.5 else f"{rate:,.0f}/s"
 
 
 def title(bar: Progress) -> str:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
+from paddock.compare.bar import per_second
 from paddock.compare.text import number, size, span
 from paddock.model import Progress
 from paddock.monitor.console import filters
@@ -114,7 +115,7 @@ def _rate(run: Run, found: Progress | None) -> str:
         rate = 1 / run.step_seconds
     if rate is None:
         return ""
-    return f"{rate:.3g}/s" if rate >= 1 else f"{span(1 / rate)}/it" if rate > 1e-6 else ""
+    return per_second(rate) if rate >= 1 else f"{span(1 / rate)}/it" if rate > 1e-6 else ""
 
 
 def _value(run: Run, name: str) -> str:

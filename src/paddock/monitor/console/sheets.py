@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paddock.compare.bar import per_second
 from paddock.compare.text import age, clean, number, span, width
 from paddock.model import RUNNING, Progress
 from paddock.monitor.console import panels
@@ -126,7 +127,7 @@ def _bar(one: Progress, named: int, columns: int, ascii_only: bool) -> Row:
     words = [f"{number(one.done)}{total} {one.unit or ''}".strip()]
     words += [f"eta {span(one.eta)}"] if one.eta is not None else []
     words += [one.state] if one.state != RUNNING else []
-    words += [f"{one.rate:.3g}/s"] if one.rate else []
+    words += [per_second(one.rate)] if one.rate else []
     name = (f"{fit(panels.message(one), named)} ", "") if named else ("", "")
     share = panels.progress(one, wide, ascii_only) if one.fraction is not None else []
     return [(" ", ""), name, *share, (f"  {clean(', '.join(words))}", "bright_black")]

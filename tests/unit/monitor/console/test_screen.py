@@ -187,6 +187,12 @@ def test_without_utf8_bars_are_drawn_with_ascii() -> None:
     assert "#####" in text and "█" not in text
 
 
+def test_a_fast_loop_has_its_rate_in_plain_digits() -> None:
+    now = busy(runs=(run("aa1", bars=(bar(61, rate=368_214.5),)),))
+    assert "368,214/s" in drawn(now)
+    assert "368,214/s" in drawn(now, state=State(mode="details", subject="aa1"))
+
+
 def used(pid: int, cpu: float, **more: Any) -> Process:
     return Process(run="aa1", run_name="name-aa1", pid=pid, cpu=cpu, memory=2_000_000_000, **more)
 
