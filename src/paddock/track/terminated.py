@@ -92,7 +92,9 @@ def _see_to_it(reader: int) -> None:
     while seen := os.read(reader, 64):
         if signal.SIGTERM in seen and signal.getsignal(signal.SIGTERM) is _on_signal:
             time.sleep(PATIENCE_SECONDS)
-            _say()
+            saying = threading.Thread(target=_say, daemon=True)
+            saying.start()
+            saying.join(PATIENCE_SECONDS)  # it may wait for what the main thread holds
             os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -61,6 +61,7 @@ class Progress:
         self._run_id = ""
         self._id = ""  # as long as there is no run
         self._waiting = False  # the keeper will write it
+        self._writing = False  # it is just being written
         self._written = 0.0  # when, by the monotonic clock
         self._left = 0.0  # when it will be over, unless the run is before
         with self._lock:
@@ -170,7 +171,13 @@ class Progress:
 
     def _write(self) -> None:
         """Under the lock."""
-        self._waiting = False
+        self._writing, self._waiting = True, False
+        try:
+            self._put()
+        finally:
+            self._writing = False
+
+    def _put(self) -> None:
         run = self._bound()
         if run is None:
             return
@@ -235,7 +242,8 @@ class Progress:
         if self._left and monotonic() > self._left:
             self.close()
         with self._lock:
-            if not self._waiting:
+            # A signal may end this process while it writes: then nobody comes back to that.
+            if not self._waiting and not self._writing:
                 return False
             if self._pid == os.getpid():
                 self._write()
@@ -246,7 +254,12 @@ class Progress:
         self._lock = threading.RLock()
         self._base, self._share = self._base + self._share, 0
         self._pid, self._maker, self._parts = os.getpid(), False, True
-        self._run, self._waiting, self._written = None, False, 0.0  # bound anew, to the journal of this process
+        self._run, self._waiting, self._writing, self._written = (
+            None,
+            False,
+            False,
+            0.0,
+        )  # bound anew, to the journal of this process
 
     def _ended(self, failed: bool) -> None:
         """The run ends, and this with it."""
@@ -273,7 +286,7 @@ def join(id: str, run_id: str, done: Any, total: Any, msg: list[str], unit: str 
     made._share, made._base, made._state = 0, done, state
     made._parts, made._maker, made._pid = True, False, os.getpid()
     made._run, made._run_id, made._id = None, run_id or "-", id
-    made._waiting, made._written, made._left = False, 0.0, 0.0
+    made._waiting, made._writing, made._written, made._left = False, False, 0.0, 0.0
     if not id or shares.is_over(id):
         made._id = ""  # nobody counts on it
         return made

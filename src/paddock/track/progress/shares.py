@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddock.track.progress.progress import Progress
     from paddock.track.run import Run
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # re-entrant: a signal may come in between, and have what waits written
 _known: dict[str, Progress] = {}
 _over: set[str] = set()
 _numbers = itertools.count(1)
@@ -97,7 +97,7 @@ def end(ending: Ending) -> None:
 
 def _after_fork() -> None:
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     for bar in _known.values():
         bar._forked()
 

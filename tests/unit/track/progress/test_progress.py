@@ -265,6 +265,25 @@ def test_a_signal_handler_may_advance_while_the_work_does() -> None:
     assert progress.done > 100
 
 
+def test_a_signal_that_comes_in_the_middle_of_a_record_finds_it_still_to_be_written(bars) -> None:
+    from paddock.track.progress import shares
+
+    run = paddock.init()
+    progress = Progress.new(10)
+    progress.advance(1)
+    append = run._append
+
+    def interrupted(record: dict[str, Any]) -> None:
+        run._append = append
+        assert shares.write_waiting()  # by the handler, after which the process ends
+        assert bars(run)[0].done == 4
+
+    run._append = interrupted  # type: ignore[method-assign]
+    progress._written = 0.0
+    progress.advance(3)
+    assert progress.done == 4 and not shares.write_waiting()
+
+
 def test_a_fork_while_a_thread_counts_does_not_hang_the_child(bars) -> None:
     run = paddock.init()
     progress, over = Progress.new(None), threading.Event()
