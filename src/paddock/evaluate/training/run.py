@@ -7,7 +7,7 @@ import re
 import shlex
 import time
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -68,9 +68,13 @@ class Index:
         best = min(fitting or unsure, key=lambda number: (self._rows[number].state != RUNNING, number), default=None)
         found = self._rows[best].id if best is not None else ""
         if (not found or is_made(found)) and not is_url(place):
-            only = working.only_one(self._home, place, self._others, _words)
+            only = working.only_one(place, self._worked, _words)
             found = only.id if only is not None else found
         return found
+
+    @cached_property
+    def _worked(self) -> list[tuple[str, RunRow]]:
+        return working.places(self._home, self._others)
 
     def _meant(self, end: str) -> tuple[dict[str, list[int]], list[int]]:
         """What the runs that name this relative path mean by it, as far as that is known; and the others: one that

@@ -128,6 +128,9 @@ def test_a_run_that_names_no_directory_trains_into_the_one_below_it_that_grows(
         ended = found._runs()[0].ended  # type: ignore[union-attr]
         assert journal.exists() and ended is not None
         os.utime(out / "step=1.pt", (ended, ended))
+    # What somebody puts there later is not of the training, nor is what runs elsewhere.
+    (out / "best").symlink_to("step=1.pt"), (out / "report.json").touch()
+    write_run(home, "elsewhere", cwd=str(place_of(tmp_path, "elsewhere")), running=True)
     assert found(str(out / "step=1.pt")) == "train"
     assert is_made(found(str(before / "step=1.pt")))
 
