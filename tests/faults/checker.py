@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from paddock.queue.lifecycle import DONE, FAILED, PAUSED, QUEUED
+from paddock.queue.lifecycle import DONE, FAILED, PAUSED, POISON, QUEUED
 from tests.faults.farm import Farm
 
 
@@ -19,6 +19,7 @@ class Count(NamedTuple):
     stuck: int = 0  # neither waiting for a worker nor over
     begun: int = 0  # attempts that began
     repeated: int = 0  # run to the end more than once: not a fault, a worker died between that and its note
+    given_up: int = 0  # failed because it was lost with its worker so often in a row: no fault where workers are killed
 
     @property
     def faults(self) -> tuple[int, int, int]:
@@ -45,7 +46,8 @@ def check(farm: Farm, tasks: Iterable[str], removed: Iterable[str] = (), final: 
             found["lost"] += task not in removed
             continue
         found["done"] += place.state == DONE
-        found["failed"] += place.state == FAILED
+        if place.state == FAILED:
+            found["given_up" if farm.queue.read(place).losses >= POISON else "failed"] += 1
         found["lost"] += place.state == DONE and not ends and task not in removed
         found["stuck"] += place.state not in resting or place.token is not None
     return Count(len(tasks), **found)

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from paddock.queue.directory import find_queue
-from paddock.queue.lifecycle import ACTIVE, CHECKING, QUEUED
+from paddock.queue.lifecycle import ACTIVE, CHECKING, POISON, QUEUED
 from paddock.work.options import Options
 from paddock.work.slots import Slots
 from paddock.work.worker import Worker
@@ -119,7 +119,8 @@ def main() -> None:
         print(f"seed {given.seed}: {time.monotonic() - began:.0f} s, killed {kills}")
         print(f"{found.tasks} tasks, begun {found.begun} times, run to their end twice {found.repeated}")
         print(
-            f"done {found.done}, failed {found.failed}; lost {found.lost}, double {found.double}, stuck {found.stuck}"
+            f"done {found.done}, failed {found.failed}, given up after {POISON} losses in a row {found.given_up}; "
+            f"lost {found.lost}, double {found.double}, stuck {found.stuck}"
         )
     if any(found.faults) or found.failed:
         sys.exit(f"The histories are in {directory}.")
