@@ -25,7 +25,9 @@ makefile gnumakefile dockerfile containerfile justfile snakefile cmakelists.txt 
 procfile vagrantfile singularity pipfile .gitignore .paddockignore .gitmodules .python-version .dockerignore
 """
 SUFFIXES, NAMES = frozenset(_SUFFIXES.split()), frozenset(_NAMES.split())
-_NO_CODE = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", ".paddock"})
+# A home, and the links by which a watch holds the checkpoints that wait: others in each run, and no code in any.
+_OURS = frozenset({".paddock", ".paddock-pins"})
+_NO_CODE = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"}) | _OURS
 # Where other tools put results beside the code. What git tracks in them is kept all the same.
 _RESULTS = frozenset(
     {"wandb", "mlruns", "mlartifacts", "lightning_logs", "tb_logs", "multirun", "outputs", "checkpoints"}
@@ -104,7 +106,7 @@ def _is_repository(top: Path, prefix: str) -> bool:
 def _skipped(path: str, rules: Rules, besides: str | None) -> bool:
     if besides and (path == besides or path.startswith(f"{besides}/")):
         return True
-    return ".paddock" in path.split("/")[:-1] or (bool(rules.specs) and rules.ignores(path))
+    return not _OURS.isdisjoint(path.split("/")[:-1]) or (bool(rules.specs) and rules.ignores(path))
 
 
 def _without_results(paths: list[str], leave_out: LeaveOut) -> list[str]:

@@ -164,6 +164,15 @@ def test_paddockignore_keeps_tracked_and_untracked_files_out(home: Home, repo: P
     }
 
 
+def test_what_a_watch_holds_is_no_code(home: Home, repo: Path) -> None:
+    """Or two runs of the same code would differ in the checkpoints that waited when they began."""
+    before = take(home, repo / "train.py", repo)
+    held = repo / "out" / ".paddock-pins" / "key"
+    held.mkdir(parents=True)
+    (held / "step=1.json").write_text("1")
+    assert kept(home, take(home, repo / "train.py", repo)) == kept(home, before)
+
+
 def test_the_home_is_never_part_of_the_code(repo: Path) -> None:
     home = Home(repo / "re*[c]ords")
     home.prepare()
