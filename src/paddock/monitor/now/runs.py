@@ -15,7 +15,7 @@ from typing import Any
 from paddock.catalog.catalog import Catalog
 from paddock.catalog.refresh import list_runs
 from paddock.errors import HomeError
-from paddock.model import LOST, RUNNING, Progress, RunRow
+from paddock.model import FINISHED, LOST, RUNNING, Progress, RunRow
 from paddock.monitor.now.stall import Pace, pace
 from paddock.record.layout import ID_PATTERN, Home
 
@@ -159,10 +159,14 @@ class Runs:
 
 
 def _worth_telling(rows: list[RunRow], now: float) -> set[str]:
-    """What runs, and what ended lately; of very many that did the latest."""
+    """What runs, and what ended lately; of very many that did the latest. What ended well never takes the place of what
+    did not: a sweep that finishes hides no run that is lost."""
     ended = [row for row in rows if row.state != RUNNING and _is_recent(row, now)]
     ended.sort(key=_ended_at, reverse=True)
-    return {row.id for row in ended[:MOST_ENDED]} | {row.id for row in rows if row.state == RUNNING}
+    well = [row for row in ended if row.state == FINISHED]
+    badly = [row for row in ended if row.state != FINISHED]
+    kept = {row.id for row in (*well[:MOST_ENDED], *badly[:MOST_ENDED])}
+    return kept | {row.id for row in rows if row.state == RUNNING}
 
 
 def _ended_at(row: RunRow) -> float:

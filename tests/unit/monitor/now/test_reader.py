@@ -160,6 +160,18 @@ def test_what_ended_long_ago_is_not_of_this_minute(home: Home, reader: HomeReade
     assert reader.look().runs == ()
 
 
+def test_what_ends_well_hides_nothing_that_did_not(home: Home, reader: HomeReader, monkeypatch: Any) -> None:
+    monkeypatch.setattr(runs_module, "MOST_ENDED", 2)
+    Writer(home, "aa1", ago=60, pid=DEAD)
+    Writer(home, "bb2", ago=50).end(code=1, reason="exit code 1")
+    for i in range(4):
+        Writer(home, f"cc{i}", ago=40 - i).end()
+    for _ in range(2):  # also at the next look
+        now = by_id(reader.look())
+        assert (now["aa1"].state, now["bb2"].state) == ("lost", "failed")
+        assert sum(run.state == "finished" for run in now.values()) == 2
+
+
 def test_a_query_narrows_runs(home: Home, reader: HomeReader) -> None:
     Writer(home, "aa1", config={"lr": 0.1})
     Writer(home, "bb2", config={"lr": 0.5})
