@@ -82,3 +82,10 @@ def test_an_evaluation_reads_by_its_name_what_the_training_that_it_waited_for_ha
     task = program("submit", "-q", "--chk", check, "--", f"{sys.executable} eval.py seed=0.pt").out.strip()
     program("worker", "--no-persist")
     assert program("logs", task).out == "weights\n"
+
+
+def test_ranks_that_asked_for_no_gpu_see_those_of_their_slots_as_if_they_had(program: Any) -> None:
+    task = submit(program, "echo $LOCAL_RANK of $CUDA_VISIBLE_DEVICES", "--workers", "2")
+    assert program("worker", "--gpus", "4,7", "--no-persist").code == 0
+    output = program.home / "runs" / task / "output"
+    assert [(output / name).read_text() for name in ("1.log", "1.r1.log")] == ["0 of 4,7\n", "1 of 4,7\n"]

@@ -228,7 +228,7 @@ class Ranks:
     def _devices(self, held: Held) -> str | None:
         """With a GPU for each rank all ranks of a worker see each other's, and use the one of their LOCAL_RANK, as they
         do under torchrun. With several for each, or none, a rank sees what any task would see."""
-        if held.task.gpus != 1:
+        if len(held.gpus) != 1:
             return visible(held.task, held.gpus, self._work.options.slots.share)
         assert held.go is not None
         beside = [self.held[seat] for seat in held.go.places if seat in self.held]
