@@ -7,9 +7,11 @@ import re
 from paddock.errors import UsageError
 
 # By how surely they mean a step. In a name the last one that fits counts.
+_COUNT = r"0*(\d+(?:[km](?![a-z\d]))?)"  # step_10k
 _SURE = (
-    re.compile(r"(?:steps?|iteration|iter|itr|updates?|batch|samples|tokens)[-_=. ]?0*(\d+)", re.I),
-    re.compile(r"(?:checkpoint|ckpt|chkpt|model|weights|snapshot)[-_=. ]0*(\d+)", re.I),
+    re.compile(rf"(?:steps?|iteration|iter|itr|updates?|batch)[-_=. ]?{_COUNT}", re.I),
+    re.compile(rf"(?:samples|tokens)[-_=. ]?{_COUNT}", re.I),  # step1000-tokens4B is of step 1000
+    re.compile(rf"(?:checkpoint|ckpt|chkpt|model|weights|snapshot)[-_=. ]{_COUNT}(?![\db])", re.I),  # not model-7b
     re.compile(r"(?:epoch|ep)[-_=. ]?0*(\d+)", re.I),
 )
 _LIKELY = (  # in the file's own name only: the 7 of run-7/last.pt is no step
@@ -17,6 +19,7 @@ _LIKELY = (  # in the file's own name only: the 7 of run-7/last.pt is no step
     re.compile(r"[-_=.]0*(\d+)(?:\.[a-z]\w*)?$", re.I),
 )
 MOST = 2**63 - 1
+_TIMES = {"k": 1_000, "m": 1_000_000}
 
 
 def step_of(path: str, rule: re.Pattern[str] | None = None) -> int | None:
@@ -45,4 +48,6 @@ def compile_rule(text: str) -> re.Pattern[str]:
 
 
 def _number(text: str) -> int | None:
-    return int(text) if text.isdigit() and int(text) <= MOST else None
+    times = _TIMES.get(text[-1:].lower(), 1)
+    digits = text if times == 1 else text[:-1]
+    return int(digits) * times if digits.isdigit() and int(digits) * times <= MOST else None

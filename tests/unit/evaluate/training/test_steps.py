@@ -29,6 +29,13 @@ from paddock.evaluate.training.steps import compile_rule, step_of
         ("model_step_5_epoch_2.pt", 5),
         ("lr0.1/step_10.pt", 10),
         ("step_99999999999999999999.pt", None),
+        ("stage1-step1000-tokens4B/model.pt", 1000),
+        ("tokens-300.pt", 300),
+        ("step_10k.pt", 10_000),
+        ("ckpt-2M.pt", 2_000_000),
+        ("iter_80k_best.pth", 80_000),
+        ("step_10kl.pt", 10),
+        ("model-13b.pt", None),
     ],
 )
 def test_names_as_trainers_write_them(path: str, step: int | None) -> None:
