@@ -297,3 +297,14 @@ def test_a_task_that_needs_more_than_a_worker_has_waits_and_the_status_says_for_
         "wide": "needs 4 cores; the most that a worker has is 2",
         "big": "needs 8 GB of memory; the most that a worker has is 4",
     }
+
+
+def test_a_path_that_leads_out_of_the_frozen_code_is_named_at_submit(program: Any) -> None:
+    (program.cwd / "train.py").write_text("print(1)")
+    (program.cwd / "../data.csv").write_text("1")
+    (program.cwd / "sub").mkdir()
+    command = "python train.py --data=../data.csv --same sub/../train.py --word ../none"
+    said = program("submit", "--", command).err
+    assert "../data.csv is not in the code that was frozen" in said
+    assert "sub/.." not in said and "../none" not in said
+    assert "frozen" not in program("submit", "--no-snapshot", "--", command).err

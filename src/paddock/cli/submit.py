@@ -84,6 +84,7 @@ def submit(
     **about: Any,
 ) -> None:
     from paddock.cli.existing import without_existing
+    from paddock.queue.entry.freeze import led_outside
     from paddock.queue.entry.submission import submit_all
 
     out = session.out
@@ -123,6 +124,11 @@ def submit(
     for task in made:
         out.bare(task.id)
         out.note(f"{task.name or 'task'} ({task.id}) is in {task.queue}")
+    if lost := list(dict.fromkeys(word for task in made for word in led_outside(task.task))):
+        out.note(
+            f"{', '.join(lost[:3])} is not in the code that was frozen, and will not be found where the task runs: "
+            "give the absolute path, or --no-snapshot."
+        )
     if made and not no_snapshot and not made[0].task.code:
         why = made[0].task.facts.get("code", {}).get("note") or "there is none"
         out.note(f"The code is not frozen ({why}): it runs in place, as it is then.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -45,3 +47,14 @@ class Freezer:
                 f"The code in {directory} cannot be kept ({error.strerror or error}): nothing was submitted.",
                 hint="See to the disk, or submit without a snapshot.",
             ) from None
+
+
+def led_outside(task: Task) -> list[str]:
+    """Paths in the command of a frozen task that exist, and lead out of what was frozen by `..`: it runs elsewhere."""
+    root = str(task.facts.get("code", {}).get("root") or task.cwd)
+    found = []
+    for word in re.split(r"""[\s'"`;&|<>()=]+""", task.command) if task.code and ".." in task.command else ():
+        path = os.path.normpath(os.path.join(task.cwd, word))
+        if ".." in word.split("/") and not word.startswith("/") and not f"{path}/".startswith(f"{root}/"):
+            found += [word] if os.path.exists(path) else []
+    return found
