@@ -63,6 +63,7 @@ def test_what_waits_and_what_was_missed_is_told_with_the_reason(eye: Eye, lab: L
     page = eye.go(f"/watches/{lab.watch('rotating')['watch']}")
     eye.wait_text("2 pending", "main .watch-counts")
     assert page.locator("main table.checkpoints .state.eval-pending").count() == 2
+    eye.wait_text("they wait in rotating, on which nobody works", "main .log-bar")
     eye.pictures("watch-pending")
     shutil.rmtree(lab.work / "rotating/.paddock-pins")  # as where no links can be made
     (lab.work / "rotating/step=10.json").unlink()

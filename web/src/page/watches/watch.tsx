@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { runsNamed } from "~/api/board";
 import { get } from "~/api/client";
 import { useFetched } from "~/api/fetched";
+import type { Queues } from "~/api/queue";
 import type { WatchDetail } from "~/api/watch";
 import { color } from "~/chart/colors";
 import type { Line } from "~/chart/line";
@@ -67,6 +68,7 @@ function Shown({ watch }: { watch: WatchDetail }): JSX.Element {
       {metrics.length > 0 && <Scores watch={watch} names={names} metrics={metrics} metric={metric} usual={usual} />}
       <div class="log-bar">
         <Counts counts={watch.counts} chosen={state} onChoose={(value) => set({ state: value })} />
+        {(watch.counts["pending"] ?? 0) > 0 && <Where watch={watch} />}
         <span class="grow" />
         <input class="field" type="search" placeholder="Find a checkpoint" aria-label="Find a checkpoint" value={asked("find")} onInput={(event) => set({ find: event.currentTarget.value })} />
       </div>
@@ -74,6 +76,19 @@ function Shown({ watch }: { watch: WatchDetail }): JSX.Element {
         ? <Empty title="No checkpoint was found yet" command={`paddock watch show ${quoted(watch.directory)}`}>As soon as a training writes one here, it is evaluated.</Empty>
         : <Checkpoints rows={rows} directory={watch.directory} names={names} evaluators={watch.evaluators} best={watch.best} />}
     </div>
+  );
+}
+
+/** In which queue evaluations wait, and whether anybody works on it. */
+function Where({ watch }: { watch: WatchDetail }): JSX.Element | null {
+  const queues = useFetched("queues", (signal) => get<Queues>("/queues", {}, signal));
+  useAgain(["queues"], queues.again, 2000);
+  const found = (queues.data?.queues ?? []).filter((one) => watch.queues.includes(one.path));
+  if (found.length === 0) return null;
+  return (
+    <span class="small">
+      {found.map((one) => <span key={one.path}>they wait in <a href={`/queue/${encodeURIComponent(one.queue)}`}>{one.queue}</a>{one.workers === 0 && <span class="warn-text">, on which nobody works</span>} </span>)}
+    </span>
   );
 }
 
