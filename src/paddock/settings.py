@@ -37,7 +37,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("capture_code", True, bool, "keep a snapshot of the code, the git commit and its diff"),
     Setting("capture_output", True, bool, "keep what Python prints to stdout and stderr"),
     Setting("capture_logging", False, bool, "keep what the logging module is given, as lines of the run"),
-    Setting("log_level", "INFO", str, "from which level on, where nobody has set up the root logger"),
+    Setting("log_level", "INFO", str, "from which level on, where the root logger has its usual one (WARNING)"),
     Setting("forward_exception", True, bool, "keep uncaught exceptions of threads and children as lines, too"),
     Setting("capture_environment", True, bool, "keep packages and the redacted environment variables"),
     Setting("capture_signals", True, bool, "record SIGTERM and SIGHUP as the exit reason before they end the process"),

@@ -33,13 +33,19 @@ _get_message: Any = logging.LogRecord.getMessage
 _initialise: Any = logging.LogRecord.__init__
 _installed = False
 _level_before: int | None = None
+_hidden = 0  # below it the handlers of those that take the root's level are given nothing, as before
 _places: dict[tuple[Any, ...], bytes] = {}
 _busy = threading.local()
 
 
+class _Lowered(int):
+    """The root's level as we have set it: told from the same one that somebody else sets."""
+
+
 def install(level: int = logging.INFO) -> None:
-    """Keep what is logged from here on. A root logger that nobody has set up lets pass what is of this level."""
-    global _installed, _level_before, _hand_over, _get_message, _initialise
+    """Keep what is logged from here on, and of a root logger that has its usual level what is of this one. What
+    handlers are there already print no more than before."""
+    global _installed, _level_before, _hidden, _hand_over, _get_message, _initialise
     if _installed:
         return
     _installed = True
@@ -50,13 +56,13 @@ def install(level: int = logging.INFO) -> None:
     if logrecord.is_known(getattr(_initialise, "__code__", None)):  # nobody else stands in for it
         logging.LogRecord.__init__ = logrecord.initialise  # type: ignore[assignment, method-assign]
     root = logging.getLogger()
-    if root.level == logging.WARNING and not root.handlers:
-        _level_before = root.level
-        root.setLevel(level)
+    if root.level == logging.WARNING and (level < root.level or not root.handlers):
+        _level_before, _hidden = root.level, root.level if root.handlers else 0
+        root.setLevel(_Lowered(level))
 
 
 def remove(ending: Ending | None = None) -> None:
-    global _installed, _level_before
+    global _installed, _level_before, _hidden
     if not _installed:
         return
     _installed = False
@@ -67,8 +73,9 @@ def remove(ending: Ending | None = None) -> None:
     if vars(logging.LogRecord)["__init__"] is logrecord.initialise:
         logging.LogRecord.__init__ = _initialise  # type: ignore[method-assign]
     if _level_before is not None:
-        logging.getLogger().setLevel(_level_before)
-        _level_before = None
+        if type(logging.getLogger().level) is _Lowered:
+            logging.getLogger().setLevel(_level_before)
+        _level_before, _hidden = None, 0
 
 
 def follow(run: Run, level: int) -> None:
@@ -82,7 +89,18 @@ def follow(run: Run, level: int) -> None:
 def _call_handlers(logger: logging.Logger, record: logging.LogRecord) -> None:
     if _installed:
         keep(record)
+        if record.levelno < _hidden and _takes_the_roots_level(logger):
+            return
     _hand_over(logger, record)
+
+
+def _takes_the_roots_level(logger: logging.Logger) -> bool:
+    """And that is as we have set it."""
+    while logger.parent is not None:
+        if logger.level:
+            return False
+        logger = logger.parent
+    return type(logger.level) is _Lowered
 
 
 def keep(record: logging.LogRecord) -> None:

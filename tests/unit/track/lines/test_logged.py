@@ -77,6 +77,27 @@ def test_a_dict_is_formatted_as_the_logging_module_does_it(capsys: pytest.Captur
     assert "config: {'lr': 0.1}" in capsys.readouterr().err  # what other handlers print
 
 
+def test_where_handlers_are_there_already_lines_are_kept_and_they_print_what_they_did(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = logging.getLogger()
+    root.handlers[:], root.level = [logging.StreamHandler(sys.stderr)], logging.WARNING
+    run = paddock.init(capture_logging=True)
+    own = logging.getLogger("a.with.own.level")
+    own.setLevel(logging.INFO)
+    logging.info("kept")
+    logging.warning("printed")
+    own.getChild("x").info("printed, too")
+    root.setLevel(logging.INFO)
+    logging.info("from now on printed")
+    own.setLevel(logging.NOTSET)
+    assert [line.text for line in kept(run)] == ["kept", "printed", "printed, too", "from now on printed"]
+    printed = capsys.readouterr().err
+    assert "kept" not in printed and "printed, too\nfrom now on printed\n" in printed
+    run.finish()
+    assert root.level == logging.INFO
+
+
 @pytest.mark.parametrize(
     "said",
     [("100%",), ("100%", 5), ("[/x]",), ("[bold red]%d",), ("%s %s", 1), ("%d", "x"), ("\x1b[2J\x00",), ("\ud800",)],
