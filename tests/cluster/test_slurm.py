@@ -119,6 +119,16 @@ def test_a_job_that_was_started_before_we_died_is_found_again(slurm: Queue) -> N
     assert (slurm.program.cwd / "once").read_text().split() == ["once"] * 3
 
 
+@pytest.mark.parametrize("usual", ["SQUEUE_PARTITION=low", "SQUEUE_QOS=high"])
+def test_what_a_person_has_made_usual_for_squeue_hides_no_job(slurm: Queue, usual: str) -> None:
+    slurm.submit("sleep 600")
+    before = [row.id for row in slurm.jobs()]
+    name, _, value = usual.partition("=")
+    for _ in range(2):
+        assert slurm.program("status", "-Q", slurm.url, env={name: value}).code == 0
+    assert [row.id for row in slurm.jobs()] == before and len(before) == 1
+
+
 def test_a_home_whose_name_is_as_odd_as_names_can_be(tmp_path: Path) -> None:
     place = tmp_path / "a 'b' \"c\" $(touch pwned) `d` %j \\ é 漢\n#SBATCH --array=1-9"
     place.mkdir()

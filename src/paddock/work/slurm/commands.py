@@ -13,6 +13,7 @@ ASK_SECONDS = 60.0
 SUBMIT_SECONDS = 120.0  # sbatch itself tries again while Slurm is busy
 _MOST_IDS = 500  # in one call of scancel
 _KEPT = ("SLURM_CONF", "SLURM_CLUSTERS")
+_USUAL = ("SQUEUE_", "SACCT_", "SCANCEL_")  # SQUEUE_PARTITION=gpu is --partition=gpu in each question
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -25,7 +26,9 @@ def ask(program: str, *arguments: str, script: bytes | None = None, seconds: flo
     """What it prints. Unreachable when Slurm does not answer, Refused with its own words when it does not want."""
     call = [program, *arguments]
     environ = environment(os.environ)
-    if script is not None:  # what the submitter's language is, is the task's too
+    if script is None:  # of what a person has made usual some hides jobs, and each of them would be started again
+        environ = {key: value for key, value in environ.items() if not key.startswith(_USUAL)}
+    else:  # what the submitter's language is, is the task's too
         environ = {**environ, **{key: os.environ[key] for key in ("LC_ALL",) if key in os.environ}}
         if "LC_ALL" not in os.environ:
             del environ["LC_ALL"]
