@@ -308,3 +308,17 @@ def test_a_path_that_leads_out_of_the_frozen_code_is_named_at_submit(program: An
     assert "../data.csv is not in the code that was frozen" in said
     assert "sub/.." not in said and "../none" not in said
     assert "frozen" not in program("submit", "--no-snapshot", "--", command).err
+
+
+def test_a_script_on_stdin_is_run_by_the_interpreter_that_it_names_whatever_its_line_ends(program: Any) -> None:
+    scripts = {
+        f"#!{sys.executable} -u\nimport os\nprint(os.getcwd())\n": f"{program.cwd}\n",
+        "echo one\r\nif true; then\r\necho two\r\nfi\r\n": "one\ntwo\n",
+        '#!/usr/bin/env sh\r\necho "$PADDOCK_ATTEMPT"\r\nexit 0\r\n': "1\n",
+    }
+    tasks = [program("submit", "--no-snapshot", "-q", "-", stdin=text).out.strip() for text in scripts]
+    wrong = program("submit", "--no-snapshot", "-q", "-", stdin="#!/nosuch/shell\ntrue\n").out.strip()
+    program("worker", "--no-persist")
+    assert [program("logs", task).out for task in tasks] == list(scripts.values())
+    assert "/nosuch/shell" in program("logs", wrong).out
+    assert "exit: exit code 127" in (program.home / "queues/default/failed" / wrong).read_text()

@@ -186,7 +186,7 @@ def _name(name: str | None, label: str, words: Sequence[str]) -> str:
 
 
 def _from_stdin() -> str:
-    text = sys.stdin.read().rstrip("\n") if sys.stdin is not None else ""
+    text = sys.stdin.read().replace("\r\n", "\n").rstrip("\n") if sys.stdin is not None else ""  # of Windows too
     if not text.strip():
         raise UsageError("There was no command on stdin.", hint="paddock submit - < job.sh")
     return text

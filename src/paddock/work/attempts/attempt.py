@@ -224,7 +224,13 @@ def worker_environment() -> dict[str, str]:
 
 def argv(command: str, directory: str, root: str) -> list[str]:
     """The shell changes the directory itself: one that hangs or is gone concerns the task alone. A command that is too
-    long for an argument is given as a file of the run, in `root`."""
+    long for an argument is given as a file of the run, in `root`; so is one that names its interpreter, as a script
+    does."""
+    if command.startswith("#!"):
+        path = f"{root}/command.sh"
+        files.replace(Path(path), os.fsencode(command) + b"\n")
+        interpreter = command.partition("\n")[0][2:].strip() or "/bin/sh"
+        return ["/bin/sh", "-c", f"cd {shlex.quote(directory)} || exit 127\nexec {interpreter} {shlex.quote(path)}"]
     script = f"cd {shlex.quote(directory)} || exit 127\n{command}"
     if len(script) < ARGUMENT_BYTES // 4 or len(data := os.fsencode(script)) < ARGUMENT_BYTES:
         return ["/bin/sh", "-c", script]
