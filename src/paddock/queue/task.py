@@ -88,12 +88,20 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def title(self) -> str:
         """What a person knows it by: its name, else the first line of its command, on one short line."""
-        title = " ".join((self.name or self.command.strip().partition("\n")[0]).split())
+        title = " ".join((self.name or first_line(self.command)).split())
         return title if len(title) <= _TITLE else title[: _TITLE - 3] + "..."
 
     @property
     def is_gang(self) -> bool:
         return self.workers > 1
+
+
+def first_line(command: str) -> str:
+    """The first that does something: of a script that is not its `#!`."""
+    line, _, rest = command.strip().partition("\n")
+    if not line.startswith("#"):
+        return line
+    return next((later for later in rest.split("\n") if later.strip() and not later.lstrip().startswith("#")), line)
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):

@@ -179,3 +179,10 @@ def test_what_resembles_nothing_in_its_header_is_left_alone() -> None:
 def test_a_task_that_would_wait_for_itself_is_refused() -> None:
     with pytest.raises(Damaged, match="waits for itself"):
         read(b'paddock-task 1 x\nafter: ["any:t1"]\n\n==== command x\ntrue\n', "t1")
+
+
+def test_a_script_is_called_by_the_first_line_that_does_something() -> None:
+    script = "#!/bin/bash\n#SBATCH --time 1:00\n\nset -e  # first\npython train.py\n"
+    assert Task(id="t1", command=script).title == "set -e # first"
+    assert Task(id="t1", command="# nothing\n").title == "# nothing"
+    assert Task(id="t1", command="python train.py\necho").title == "python train.py"

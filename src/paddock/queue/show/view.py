@@ -13,7 +13,7 @@ from paddock.errors import Damaged
 from paddock.queue.finding import find_queue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place
 from paddock.queue.protocol import Queue
-from paddock.queue.task import TaskFile
+from paddock.queue.task import TaskFile, first_line
 from paddock.record.layout import Home, find_home
 
 # In the order a task goes through them: one that moves on between two listings is seen at least once, and where it is
@@ -84,7 +84,7 @@ class Entry:
     @property
     def title(self) -> str:
         """What a person knows it by: its name, else the first line of its command."""
-        return self.name or self.command.strip().partition("\n")[0]
+        return self.name or first_line(self.command)
 
     @property
     def attempt(self) -> int:

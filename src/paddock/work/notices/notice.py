@@ -18,7 +18,7 @@ from typing import Any
 
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, QUEUED
-from paddock.queue.task import Attempt, Task, TaskFile
+from paddock.queue.task import Attempt, Task, TaskFile, first_line
 from paddock.work.notices.marks import Marks
 from paddock.work.notices.notify import DRAINED, STARTED, Notify
 from paddock.work.notices.notify import FAILED as TOLD_FAILED
@@ -203,5 +203,5 @@ def _facts(task: Task, attempt: int) -> dict[str, Any]:
 
 
 def _title(task: Task) -> str:
-    command = task.command.strip().partition("\n")[0]
+    command = first_line(task.command)
     return f"{task.name or command[:80]} ({task.id})"
