@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from paddock.work.processes import cgroup, process
-from paddock.work.processes.guard import Event, Exited, Fenced, Guard, GuardDied
+from paddock.work.processes.clock import boot_time
+from paddock.work.processes.guard import Event, Exited, Fenced, Guard, GuardDied, Started
 from paddock.work.processes.process import Process
 from tests.waiting import until
 
@@ -237,6 +238,55 @@ def test_a_lease_that_is_not_renewed_ends_everything(cgroups: bool, tmp_path: Pa
     yard.guard.renew()
     yard.sh("again", "true")
     assert yard.wait(Exited, "again", renew=True).status == 0
+    yard.guard.close()
+    os.close(yard.output)
+
+
+def test_a_renewal_of_long_ago_saves_no_task(tmp_path: Path) -> None:
+    """As a worker says it again and again whose Redis is away."""
+    yard = Yard(Guard.start(0.5), tmp_path)
+    yard.sh("a", STAY)
+    heard = boot_time()
+
+    def ended() -> bool:
+        yard.guard.renew(heard)
+        yard.events += yard.guard.poll(0.01)
+        return any(isinstance(event, Exited) for event in yard.events)
+
+    until(ended)
+    assert yard.wait(Exited, "a").how == "fenced"
+    yard.guard.close()
+    os.close(yard.output)
+
+
+def test_a_renewal_that_comes_after_its_time_saves_no_task(tmp_path: Path) -> None:
+    """As after a machine has slept: the guard hears of it before it has looked at the clock."""
+    yard = Yard(Guard.start(5.0), tmp_path)
+    yard.sh("a", STAY)
+    yard.wait(Started, "a", renew=True)
+    os.kill(yard.guard.pid, signal.SIGSTOP)
+    time.sleep(5.5)
+    yard.guard.renew()
+    os.kill(yard.guard.pid, signal.SIGCONT)
+    assert yard.wait(Exited, "a", renew=True).how == "fenced"
+    yard.sh("again", "true")
+    assert yard.wait(Exited, "again", renew=True).status == 0
+    yard.guard.close()
+    os.close(yard.output)
+
+
+def test_renewals_in_time_count_when_they_are_heard_late(tmp_path: Path) -> None:
+    yard = Yard(Guard.start(5.0), tmp_path)
+    yard.sh("a", STAY)
+    yard.wait(Started, "a", renew=True)
+    os.kill(yard.guard.pid, signal.SIGSTOP)
+    end = time.monotonic() + 6
+    while time.monotonic() < end:
+        yard.guard.renew()
+        time.sleep(0.1)
+    os.kill(yard.guard.pid, signal.SIGCONT)
+    yard.guard.kill("a", 0)
+    assert yard.wait(Exited, "a", renew=True).how == "killed"
     yard.guard.close()
     os.close(yard.output)
 

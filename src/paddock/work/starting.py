@@ -25,8 +25,8 @@ from paddock.work.ensemble.alone import Alone
 from paddock.work.notices.notice import Notices
 from paddock.work.options import Options
 from paddock.work.processes import process
+from paddock.work.processes.clock import boot_time
 from paddock.work.processes.guard import Exited, Guard
-from paddock.work.processes.guarding import boot_time
 from paddock.work.queues.desk import Desk
 from paddock.work.queues.waiting import Candidate, mark
 from paddock.work.slots import visible

@@ -31,8 +31,8 @@ from paddock.work.notices.marks import Marks
 from paddock.work.notices.notice import Notices
 from paddock.work.options import Options
 from paddock.work.processes import process
+from paddock.work.processes.clock import boot_time
 from paddock.work.processes.guard import Exited, Fenced, Guard, GuardDied
-from paddock.work.processes.guarding import boot_time
 from paddock.work.queues.checks import Checking
 from paddock.work.queues.desk import MISS_SECONDS, Desk
 from paddock.work.queues.mirror import POLL_SECONDS

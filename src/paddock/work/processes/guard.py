@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 
 from paddock.work.processes import guarding, process
+from paddock.work.processes.clock import boot_time
 
 _CLOSE_SECONDS = process.PATIENCE + 15.0
 _KEY_CHARACTERS = 1000
@@ -145,8 +146,8 @@ class Guard:
         self._order({"do": "kill", "key": key, "grace": grace})
 
     def renew(self, at: float | None = None) -> None:
-        """The lease was renewed, now or at that `guarding.boot_time()`: best the one from before it was written."""
-        self._order({"do": "renew", "at": guarding.boot_time() if at is None else at})
+        """The lease was renewed, now or at that `boot_time()`: best the one from before it was written."""
+        self._order({"do": "renew", "at": boot_time() if at is None else at})
 
     def _order(self, message: dict[str, Any], fds: list[int] | None = None) -> None:
         try:

@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any
 
 from paddock.work.processes import cgroup, descriptors, process
+from paddock.work.processes.clock import boot_time
 from paddock.work.processes.grouping import Chore, Grouping
 from paddock.work.processes.guarded import Guarded, Lineage, Phase
 from paddock.work.processes.process import Process
@@ -91,7 +92,7 @@ class GuardProcess:
         reaped = died and self._reap()
         if len(self.used) >= _USED or not ready:
             self._close_used()
-        self._check_fence()
+        self._check_fence(boot_time())
         now = time.monotonic()
         for task in list(self.tasks.values()):
             try:
@@ -161,8 +162,7 @@ class GuardProcess:
         if verb == "spawn":
             self._spawn(order, fds)
         elif verb == "renew":
-            self.renewed = max(self.renewed, min(order["at"], boot_time()))
-            self.fenced = boot_time() - self.renewed > self.fence > 0
+            self._renew(min(order["at"], boot_time()))
         elif verb == "bye":
             self._leave()
         elif (task := self.tasks.get(order["key"])) is not None:
@@ -307,11 +307,21 @@ class GuardProcess:
         if task.group is not None and not task.group.remove():
             self.unremoved.append(task.group)
 
-    def _is_late(self) -> bool:
-        return self.fenced or boot_time() - self.renewed > self.fence > 0
+    def _renew(self, at: float) -> None:
+        """What comes too late saves no task, nor what is of long ago: a guard that slept hears of the next renewal before
+        it looks at the clock, and a worker whose Redis is away repeats the last one that was heard."""
+        self._check_fence(at)
+        self.renewed = max(self.renewed, at)
+        self.fenced = self.fenced and self._has_lapsed(boot_time())
 
-    def _check_fence(self) -> None:
-        if self.fenced or not self.tasks or not self._is_late():
+    def _has_lapsed(self, now: float) -> bool:
+        return now - self.renewed > self.fence > 0
+
+    def _is_late(self) -> bool:
+        return self.fenced or self._has_lapsed(boot_time())
+
+    def _check_fence(self, now: float) -> None:
+        if self.fenced or not self.tasks or not self._has_lapsed(now):
             return
         self.fenced = True
         for task in self.tasks.values():
@@ -354,11 +364,6 @@ class GuardProcess:
 
     def _log(self) -> None:
         self.chores.put(partial(os.write, 2, _failure()))
-
-
-def boot_time() -> float:
-    """Seconds since boot, those of sleep included."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def run(channel: socket.socket, fence: float, use_cgroups: bool, env: dict[str, str], starts: bool) -> None:

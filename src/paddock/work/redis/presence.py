@@ -10,7 +10,7 @@ from paddock.queue.lease import read_identity
 from paddock.queue.redis import jobs
 from paddock.queue.redis.connection import sentences
 from paddock.queue.redis.crew import forget
-from paddock.work.processes.guarding import boot_time
+from paddock.work.processes.clock import boot_time
 from paddock.work.redis.held import Stock
 from paddock.work.redis.restoring import restore
 
