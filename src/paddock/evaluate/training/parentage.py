@@ -3,6 +3,7 @@ catalog takes longer than everything else between a checkpoint and its evaluatio
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -11,12 +12,14 @@ from collections.abc import Callable, Iterable
 from paddock.evaluate.origin.series import series_of
 from paddock.evaluate.training import run as training
 from paddock.model import RunRow
-from paddock.record.layout import Home
+from paddock.record.layout import Home, RunDirectory
 
 FIRST_SECONDS = 0.5  # who only looks once has ended by then
 LOOK_SECONDS = 10.0  # between two looks while the run of some directory is not known
 CALM_SECONDS = 60.0  # and while all are: another training may begin in the same directory
 _SHARE = 0.02  # of the time at most is spent with them
+_NO_TRAININGS = ("eval-", "watched-", ".")  # how the ids of ours begin, and what is no run
+_FEW = 5_000  # runs, whose names can be listed while a checkpoint waits
 
 
 class Parentage:
@@ -28,6 +31,7 @@ class Parentage:
         self._stamp = -1  # of the directory of runs, when it was last looked at
         self._sure = False  # a run that had just been made has its facts by now
         self._missed: set[str] = set()  # directories of which no run was found then
+        self._names: set[str] | None = None  # of the runs that there were then, if they are few
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -38,6 +42,9 @@ class Parentage:
         if directory not in self._known and not (directory in self._missed and self._is_fresh()):
             self._expected.add(directory)
             self.look()
+        elif directory in self._known and self._has_begun():
+            with contextlib.suppress(Exception):  # as below: what was known holds until the next look succeeds
+                self.look()
         return self._known.get(directory) or self._made(directory)
 
     def expect(self, directories: Iterable[str]) -> None:
@@ -52,11 +59,13 @@ class Parentage:
         begin one."""
         with self._lock:
             stamp, self._stamp = self._stamp, self._now()
+            names = self._with_facts(self._listed())
             self._sure = stamp == self._stamp
             index = training.Index(self._home, self._runs())
             found = {directory: index.find(directory) for directory in tuple(self._expected)}
             self._known |= {directory: run for directory, run in found.items() if run}
             self._missed = {directory for directory, run in found.items() if not run}
+            self._names = names
 
     def close(self) -> None:
         self._over.set()
@@ -76,6 +85,32 @@ class Parentage:
                     self._sure = False
             unknown = bool(self._expected - self._known.keys())
             pause = max(LOOK_SECONDS if unknown else CALM_SECONDS, (time.monotonic() - began) / _SHARE)
+
+    def _has_begun(self) -> bool:
+        """Whether a training may have begun since the last look: the next one in the same directory has its own
+        scores from its first checkpoint on. An evaluation, of which there is one for each checkpoint, is none."""
+        names, now = self._names, None if self._is_fresh() else self._listed()
+        if names is None or now is None:
+            return False
+        if not all(name.startswith(_NO_TRAININGS) for name in now - names):
+            return True
+        self._names = now
+        return False
+
+    def _listed(self) -> set[str] | None:
+        try:
+            names = os.listdir(self._home.runs)
+        except OSError:
+            return None
+        return set(names) if len(names) <= _FEW else None
+
+    def _with_facts(self, names: set[str] | None) -> set[str] | None:
+        """Without those that are just being made: the catalog knows nothing of them yet."""
+        if names is None:
+            return None
+        return {
+            name for name in names if name in (self._names or ()) or RunDirectory(self._home.runs / name).facts.exists()
+        }
 
     def _is_fresh(self) -> bool:
         return self._sure and self._now() == self._stamp

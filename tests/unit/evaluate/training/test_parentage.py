@@ -175,6 +175,20 @@ def test_the_next_training_in_the_same_directory_gets_its_own_scores(
     until(lambda: found(str(tmp_path / "step=1.pt")) == "second")
 
 
+def test_the_next_training_has_its_scores_from_its_first_checkpoint_on(home: Home, runs: Runs, tmp_path: Path) -> None:
+    found = Parentage(home, runs)
+    write_run(home, "first", config={"out": str(tmp_path)})
+    assert found(str(tmp_path / "step=1.pt")) == "first"
+    asked = runs.asked
+    write_run(home, "eval-1", job_type="eval")
+    assert found(str(tmp_path / "step=2.pt")) == "first" and runs.asked == asked
+    (home.runs / "second").mkdir()  # it is about to begin
+    assert found(str(tmp_path / "step=2.pt")) == "first"
+    (home.runs / "second").rmdir()
+    write_run(home, "second", config={"out": str(tmp_path)}, running=True)
+    assert found(str(tmp_path / "step=3.pt")) == "second"
+
+
 def test_a_catalog_that_cannot_be_asked_now_is_asked_again(
     home: Home, runs: Runs, monkeypatch: pytest.MonkeyPatch, found: Parentage, tmp_path: Path
 ) -> None:
