@@ -308,8 +308,8 @@ class GuardProcess:
             self.unremoved.append(task.group)
 
     def _renew(self, at: float) -> None:
-        """What comes too late saves no task, nor what is of long ago: a guard that slept hears of the next renewal before
-        it looks at the clock, and a worker whose Redis is away repeats the last one that was heard."""
+        """What comes too late saves no task, nor what is of long ago: a guard that slept hears of the next renewal
+        before it looks at the clock, and a worker whose Redis is away repeats the last one that was heard."""
         self._check_fence(at)
         self.renewed = max(self.renewed, at)
         self.fenced = self.fenced and self._has_lapsed(boot_time())
