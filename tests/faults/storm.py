@@ -124,7 +124,14 @@ def _is_calm(farm: Farm) -> bool:
     places = farm.queue.list().places
     for place in places:
         if place.state == PAUSED and place.token is not None:
-            farm.mv(place.id, ACTIVE)  # it goes on
+            _move(farm, place, ACTIVE)  # it goes on
         elif place.token is None and place.state in (FAILED, PAUSED):
-            farm.mv(place.id, QUEUED)
+            _move(farm, place, QUEUED)
     return all(place.state == DONE and place.token is None for place in places)
+
+
+def _move(farm: Farm, place: Place, to: str) -> None:
+    """That very file: an editor may have left two of one task, and by its id the other one would be found again and
+    again."""
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(farm.queue.file(place), farm.queue.directory(to) / place.name)
