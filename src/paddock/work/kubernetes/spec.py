@@ -111,9 +111,12 @@ def pilot_job(
         )
     path = options.home.path if options.home is not None else LONE_HOME
     own = [] if options.home is not None else [_LONE_VOLUME]
-    devices = ["--gpus", ",".join(map(str, range(each.gpus)))] if each.gpus else []
+    # What the pod has, not what its node has: it would take tasks that are larger than itself.
+    has = ["--gpus", ",".join(map(str, range(each.gpus)))] if each.gpus else []
+    has += ["--cpus", str(each.cpus)] if each.cpus else []
+    has += ["--mem", str(each.mem)] if each.mem else []
     stay = [] if lasting else ["--no-persist"]
-    command = [options.program, "worker", "--home", path, "--slots", str(slots), *devices, *stay, queue_name]
+    command = [options.program, "worker", "--home", path, "--slots", str(slots), *has, *stay, queue_name]
     return _job(each, queue, "pilot", options, unique, version, command, {"PADDOCK_HOME": path}, own, {})
 
 

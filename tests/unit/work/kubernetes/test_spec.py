@@ -119,6 +119,15 @@ def test_workers_that_see_no_queue_are_not_started() -> None:
     assert "home=CLAIM" in error.value.hint
 
 
+def test_a_worker_in_a_pod_takes_no_task_that_is_larger_than_the_pod() -> None:
+    shared, large = merge({"image": "i", "home": "shared:/home/paddock"}), task(gpus=2, cpus=4, mem=8 << 30)
+    job = spec.pilot_job(large, "q", "gpu", shared, "ab12", (1, 30), slots=3, lasting=False)
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    words = container["command"]
+    told = {word: words[words.index(word) + 1] for word in ("--slots", "--gpus", "--cpus", "--mem")}
+    assert told == {"--slots": "3", "--gpus": "0,1", "--cpus": "4", "--mem": str(8 << 30)}
+
+
 def test_without_an_image_nothing_is_sent() -> None:
     with pytest.raises(UsageError, match="image"):
         spec.pod(["true"], "p", Options())
