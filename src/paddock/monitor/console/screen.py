@@ -248,7 +248,9 @@ def _table(view: View, shown: Shown, panel: str, columns: int, room: int) -> lis
     first, fits = _window(view, shown, panel, room - 1)
     title, *rows = _rows(view, shown, panel, slice(first, first + fits), columns - 1)
     if at >= 0 and rows:
-        rows[at - first] = [(text, f"{style} reverse".strip()) for text, style in rows[at - first]]
+        # Where nothing stands there is no colour either: an empty remark would be a red block.
+        chosen = [(text, style if text.strip() else "") for text, style in rows[at - first]]
+        rows[at - first] = [(text, f"{style} reverse".strip()) for text, style in chosen]
     return [[("▌" if first + i - 1 == at and i else " ", "cyan"), *row] for i, row in enumerate([title, *rows])]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from paddock.compare.text import width
+from paddock.monitor.console.screen import View, screen
 from paddock.monitor.console.state import PANELS, State
 from paddock.monitor.now.details import Details, Member, Metric
 from paddock.monitor.now.picture import Host, Process
@@ -98,6 +99,17 @@ def test_more_rows_than_there_is_room_for_are_counted_and_the_selected_one_is_se
     text = drawn(busy(runs=runs), state=console.state)
     assert "▌training-099" in text and "training-000" not in text
     assert "more ↓" in drawn(busy(runs=runs))
+
+
+def test_the_selected_row_has_colour_only_where_something_stands() -> None:
+    """An empty remark was a red block."""
+    (chosen,) = (
+        row
+        for row in screen(View(busy(runs=(run("aa1"), run("bb2", alerts=2))), (), State()), 120, 40)
+        if any("name-aa1" in text and "reverse" in style for text, style in row)
+    )
+    blank = {style for text, style in chosen if text and not text.strip()}
+    assert blank == {"reverse"}
 
 
 def test_a_quiet_home_says_so() -> None:
