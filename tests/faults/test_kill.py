@@ -300,3 +300,27 @@ def test_of_two_processes_with_one_new_id_one_gets_it(script, home) -> None:
     source = "import paddock, time\nr = paddock.init(id='one')\nr.log({'a': 1})\ntime.sleep(1)\n"
     both = [script(source, stderr=subprocess.DEVNULL) for _ in range(2)]
     assert sorted(process.wait(timeout=60) for process in both) == [0, 1]
+
+
+def test_a_process_that_finds_its_new_id_taken_after_it_has_looked_does_not_get_it(script, home) -> None:
+    """The other one is faster between its look and its first word."""
+    late = """
+        import sys, time
+        import paddock
+        from paddock.track import start
+        look = start._directory
+        def slow(*given):
+            found = look(*given)
+            print("looked", flush=True)
+            while not found[1].facts.exists():
+                time.sleep(0.01)
+            return found
+        start._directory = slow
+        paddock.init(id="one")
+        """
+    process = script(late, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"looked\n"
+    assert script("import paddock\npaddock.init(id='one')", stderr=subprocess.DEVNULL).wait(timeout=60) == 0
+    said = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 1 and "There is a run 'one' already" in said
+    assert len(list(home.run("one").journals.iterdir())) == 1

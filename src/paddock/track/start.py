@@ -150,10 +150,11 @@ def _begin(
     facts, wrote = read_facts(directory), False
     if not facts and far:  # run.json is written where the run was begun
         facts = {"id": directory.id, **asked, "project": asked["project"] or chosen.project or None, "config": config}
-    elif not facts:
-        facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen)
+    else:
+        if not facts:
+            facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen)
         together = bool(identity.launch) and facts.get("begun_by") == identity.launch
-        if not wrote and not identity.join and identity.resume is None and not together:
+        if not (wrote or existed or identity.join or together) and identity.resume in (None, "never"):
             raise _taken(directory)  # another process with the same id was faster
     step = _continue_step(directory, identity) if existed and attempt > 1 and identity.role == "main" else 0
     roles = iter((identity.role,))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from paddock.errors import Damaged
-from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, Place
+from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, Place, order
 from paddock.queue.protocol import Queue
 from paddock.queue.task import Task
 from paddock.work.launcher import Fleet, JobState, Pilot
@@ -37,7 +37,7 @@ def need(queue: Queue, places: Iterable[Place], each: Slots, most: int) -> Need:
     another needs no room yet. Tasks are read until it is known that all pilots are needed."""
     here = {place.id: place for place in places}
     slots = misfits = read = 0
-    for place in here.values():
+    for place in order(here.values()):  # as they will be taken, not as the disk lists them
         if slots >= most * each.tasks:
             break
         if place.state == PAUSED:
