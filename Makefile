@@ -6,7 +6,8 @@ VENV   := .venv
 DEMO   := .venv-demo
 BIN    := $(VENV)/bin
 PIP_PIN := 26.3
-WORKERS ?= auto
+# Most tests wait for processes most of the time: one more than there are processors.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 BOARD  := $(shell find web -name node_modules -prune -o -name .node -prune -o -type f -print)
 
 .PHONY: demo board board-check browser wheel test lint types imports unit format clean
