@@ -21,6 +21,7 @@ from paddock.work.attempts.attempt import Running
 from paddock.work.attempts.codetree import Trees
 from paddock.work.attempts.settle import End, Ending, Settling
 from paddock.work.attempts.spares import Spares
+from paddock.work.awaited import Awaited
 from paddock.work.ensemble.alone import Alone
 from paddock.work.notices.notice import Notices
 from paddock.work.options import Options
@@ -29,7 +30,7 @@ from paddock.work.processes.clock import boot_time
 from paddock.work.processes.guard import Exited, Guard
 from paddock.work.queues.desk import Desk
 from paddock.work.queues.waiting import Candidate, mark
-from paddock.work.slots import visible
+from paddock.work.slots import Slots, visible
 from paddock.work.walltime import Walltime
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Starting:
         self.settling, self.notices, self.worker, self.say = settling, notices, worker, say
         self.free = options.slots
         self.trees = Trees(home, cache, options.fetch)
+        self.awaited = Awaited()
         self.running: dict[str, tuple[Desk, Running]] = {}
         self.taken = 0
         self.walltime = Walltime(options.until, options.end, options.grace)
@@ -93,18 +95,24 @@ class Starting:
             return False  # what is begun now would soon be ended
         return self.walltime.may_begin(now - self.began)
 
+    def room(self, now: float) -> Slots:
+        """What is free, and kept for none whose code is on its way."""
+        return self.awaited.room(self.free, now)
+
     def begin(self, desks: Sequence[Desk], now: float) -> None:
         """Start what can be started."""
         for (desk, found), trouble in self.trees.done():
             if trouble:
+                self.awaited.missed(found.file.task)
                 self.say(f"waits: {found.place.id}: {trouble}")
                 desk.waiting.put_aside(found, trouble, REST_SECONDS)
             else:
+                self.awaited.came(found.file.task)
                 desk.waiting.again(found.place.name)
         self._gather(now)
         for desk in desks:
-            while self.free.tasks and self.may_begin(now):
-                found = desk.waiting.next(self.free, now)
+            while (room := self.room(now)).tasks and self.may_begin(now):
+                found = desk.waiting.next(room, now)
                 if found is None:
                     break
                 self._try(desk, found, now)
@@ -175,6 +183,8 @@ class Starting:
             return False
         if task.code and not self.trees.has(task.code):
             desk.waiting.put_aside(found, "its code is being unpacked")
+            if not task.is_gang:  # slots for ranks are kept when it is gathered
+                self.awaited.keep(task, now)
             self.trees.ask(task.code, (desk, found))
             return False
         return not task.check or desk.checks.allows(found, now)

@@ -235,7 +235,7 @@ class Worker:
             pause = min(pause, POLL_SECONDS)
         if any(one.misses for desk in self.desks for one in self._held(desk)):
             pause = min(pause, MISS_SECONDS)
-        if self.starting.free.tasks and not self.stopping and self.starting.may_begin(now):
+        if self.starting.room(now).tasks and not self.stopping and self.starting.may_begin(now):
             pause = min(pause, self.spares.pause(now), *(desk.pause(now) for desk in self.desks))
         elif self.starting.is_resting(now):
             pause = min(pause, MISS_SECONDS)

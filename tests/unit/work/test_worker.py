@@ -80,6 +80,17 @@ def log(queue: DirectoryQueue) -> str:
     return text
 
 
+def test_a_better_task_is_not_overtaken_while_its_code_is_unpacked(home, queue, start, tmp_path) -> None:
+    work = tmp_path / "project"
+    work.mkdir()
+    (work / "main.py").write_text("")
+    worse = put(home, f"echo worse >> {tmp_path}/order")
+    better = put(home, f"echo better >> {tmp_path}/order", cwd=work, snapshot=True, priority=1)
+    start()
+    until(lambda: state(queue, worse) == state(queue, better) == DONE)
+    assert (tmp_path / "order").read_text().split() == ["better", "worse"]
+
+
 def test_a_task_is_seen_in_checking_while_its_check_runs_and_delays_nobody(home, queue, start, tmp_path) -> None:
     go = tmp_path / "go"
     waits = put(home, "true", chk=f"while ! test -e {go}; do sleep 0.05; done")
