@@ -56,24 +56,36 @@ def check(token: str, where: str) -> str:
 def ensure(path: Path, given: str = "") -> str:
     """The token in this file, which is made when it is missing (or is the given one), for its owner's eyes only."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-            descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            try:
-                os.write(descriptor, (given or secrets.token_urlsafe(32)).encode() + b"\n")
-                os.fsync(descriptor)
-                os.link(aside, path)  # of two servers that start at once both use what the first one made
-            finally:
-                os.close(descriptor)
-                os.unlink(aside)
-        mode = path.stat().st_mode
+        if not path.exists():  # one that is there may be where nobody can write: a Secret of Kubernetes
+            _make(path, given)
+        found = path.stat()
     except OSError as error:
         raise HomeError(
             f"The token cannot be kept in {path} ({error.strerror or error}).", hint="--token-file names another file."
         ) from None
-    if stat.S_IMODE(mode) & 0o077:
+    if is_exposed(found.st_mode, found.st_uid, os.geteuid()):
         raise HomeError(
             f"Others can read the token in {path}.", hint=f"chmod 600 {path}, or remove it to have a new one made."
         )
     return read(path)
+
+
+def _make(path: Path, given: str) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    descriptor = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        os.write(descriptor, (given or secrets.token_urlsafe(32)).encode() + b"\n")
+        os.fsync(descriptor)
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, path)  # of two servers that start at once both use what the first one made
+    finally:
+        os.close(descriptor)
+        os.unlink(aside)
+
+
+def is_exposed(mode: int, owner: int, user: int) -> bool:
+    """What somebody else has put there for us, as Kubernetes does, we read as one of its group; our own is for nobody
+    else."""
+    ours = stat.S_IRWXU if owner == user else stat.S_IRWXU | stat.S_IRGRP
+    return bool(stat.S_IMODE(mode) & ~ours)

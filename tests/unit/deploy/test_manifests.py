@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from paddock.cli.main import cli
+from paddock.record.token import is_exposed
 
 DIRECTORY = Path(__file__).parents[3] / "deploy" / "k8s"
 
@@ -83,6 +84,19 @@ def test_the_queue_lets_in_only_who_has_its_password() -> None:
     known = {one["name"]: one["valueFrom"]["secretKeyRef"] for one in queue["env"]}
     told = {one["name"]: one.get("valueFrom", {}).get("secretKeyRef") for one in workers["env"]}
     assert known["REDIS_PASSWORD"] == told["PADDOCK_REDIS_PASSWORD"]
+
+
+def test_the_server_takes_its_token_from_the_secret_as_it_is_mounted() -> None:
+    """Root's, readable by the pod's group, and where nothing can be written."""
+    (pod,) = [
+        one["spec"]["template"]["spec"]
+        for one in objects()
+        if one["kind"] == "StatefulSet" and one["metadata"]["name"] == "paddock-serve"
+    ]
+    (secret,) = [volume["secret"] for volume in pod["volumes"] if "secret" in volume]
+    who = pod["securityContext"]
+    assert who["fsGroup"] == who["runAsGroup"]
+    assert not is_exposed(secret["defaultMode"], owner=0, user=who["runAsUser"])
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
