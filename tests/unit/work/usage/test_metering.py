@@ -17,9 +17,16 @@ from paddock.record.layout import Home
 from paddock.work.usage.hostusage import HostFile, hosts, sweep
 from tests.conftest import Reading
 
-TASK = (
-    "python3 -c 'import time; x = bytearray(b\"x\") * (30 << 20); t = time.time()\nwhile time.time() - t < 1.2: pass'"
-)
+# It has its memory, and uses its processor until that was seen: two samples from then on, or a minute.
+TASK = """\
+import glob, time
+x, end = bytearray(b"x") * (30 << 20), time.time() + 60
+def seen():
+    return sum(open(path, "rb").read().count(b'"k":"usage"') for path in glob.glob(JOURNALS))
+before = seen()
+while time.time() < end and seen() < before + 2:
+    for _ in range(100_000): pass
+"""
 
 
 def work(tmp_path: Path, command: str, seconds: str) -> tuple[Path, str]:
@@ -28,7 +35,7 @@ def work(tmp_path: Path, command: str, seconds: str) -> tuple[Path, str]:
     paddock = [sys.executable, "-m", "paddock"]
     listing = f"{command}; cat {tmp_path}/home/hosts/*.json > {tmp_path}/seen 2>/dev/null; true"
     subprocess.run([*paddock, "submit", "--no-snapshot", "--", listing], env=environ, check=True, capture_output=True)
-    subprocess.run([*paddock, "worker", "--one-task"], env=environ, check=True, capture_output=True, timeout=60)
+    subprocess.run([*paddock, "worker", "--one-task"], env=environ, check=True, capture_output=True, timeout=120)
     (run,) = (tmp_path / "home" / "runs").iterdir()
     return run, (tmp_path / "seen").read_text()
 
@@ -46,7 +53,8 @@ def beats(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_a_task_that_never_heard_of_paddock_has_usage(
     tmp_path: Path, beats: None, read: Callable[[Path], Reading]
 ) -> None:
-    run, seen = work(tmp_path, TASK, "0.2")
+    (tmp_path / "task.py").write_text(TASK.replace("JOURNALS", repr(f"{tmp_path}/home/runs/*/journal/*")))
+    run, seen = work(tmp_path, f"python3 {tmp_path}/task.py", "0.2")
     found = read(run)
     assert found.damaged == 0 and all(record["tree"] for record in found.records["usage"])
     (process,) = read_usage(run).processes
