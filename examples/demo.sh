@@ -9,8 +9,12 @@ sweep="demo-$(date +%H%M%S)"
 epochs="${EPOCHS:-240}"  # a minute on two cores: long enough to look at the board meanwhile
 aside="$(mktemp -d)"
 out="$PADDOCK_HOME/checkpoints/$sweep"
-say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
-show() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
+strong="" link="" plain=""
+if [ -t 1 ]; then  # a file or a pipe gets the words alone
+    strong="$(printf '\033[1m')" link="$(printf '\033[1;34m')" plain="$(printf '\033[0m')"
+fi
+show() { printf '\n%s$ %s%s\n' "$strong" "$*" "$plain"; }
+say() { show "$*"; "$@"; }
 
 # What was started ends with us, also after Ctrl-C, and what it had not done is taken out of the queues.
 server="" watch="" first="" second=""
@@ -39,7 +43,7 @@ until grep -q browser "$aside/address"; do
     sleep 0.1
 done
 printf 'Six trainings on the digits data: three learning rates, two seeds each. Watch them:\n\n'
-printf '  \033[1;34m%s\033[0m\n' "$(sed -n 's/^ *browser *//p' "$aside/address")"
+printf '  %s%s%s\n' "$link" "$(sed -n 's/^ *browser *//p' "$aside/address")" "$plain"
 
 show paddock watch "$out" --evaluator examples/digits_eval.py:test
 mkfifo "$aside/trainings"  # closed once they are over; then the watch sees to what is left, and ends
