@@ -271,3 +271,24 @@ def test_shutdown_by_force_waits_for_nobody(program: Any, out: Path) -> None:
     os.kill(one["pid"], signal.SIGSTOP)
     assert program("shutdown", "--yes", "--force", "--json").json["left"] == []
     assert has_ended(one["pid"]) and alive(program) == []
+
+
+def test_two_watches_of_a_directory_may_have_a_queue_each(program: Any, out: Path) -> None:
+    """A heavy evaluator on the GPUs, say, and a light one beside it: each sees what waits in the queue of the other."""
+    save(out / "step=1.pt")
+    once = ("--eval-existing", "--once", *QUICK)
+    assert program("watch", "out", "--evaluator", "metrics.py:bad", "-Q", "gpu", *once).code == 0
+    assert program("watch", "out", "--evaluator", "metrics.py:acc", "-Q", "cpu", *once).code == 0
+    assert [one["state"] for one in evaluations(program)] == ["pending", "pending"]
+    assert program("shutdown", "--yes", "--json").json["evaluations"] == 2
+    assert list(program.home.glob("queues/*/queued/*")) == []
+    for name, queue in (("bad", "gpu"), ("acc", "cpu")):
+        assert program("watch", "out", "--evaluator", f"metrics.py:{name}", "-Q", queue, *once).code == 0
+        assert program("worker", queue, "--no-persist").code == 0
+    assert sorted(one["state"] for one in evaluations(program)) == ["done", "failed"]
+    assert len(program("watch", "rescan", "out", "--failed", "--json").json["again"]) == 1
+    assert len(list(program.home.glob("queues/gpu/queued/*"))) == 1  # where its workers are
+    assert list(program.home.glob("queues/cpu/queued/*")) == []
+    # what waits for others is nothing that this one would see to before it ends
+    found = program("watch", "out", "--evaluator", "metrics.py:acc", "-Q", "cpu", "--until-eof", *QUICK, stdin="")
+    assert found.code == 0 and "left in the queue" not in found.err

@@ -119,9 +119,10 @@ def _take_back(session: Session) -> int:
     """After the workers have given back what they ran."""
     count = 0
     for watch in known(session):
-        where = tasks(watch.queues)
-        for one in stands(watch).evaluations:
-            if _waits(one) and one.finding.task in where.places:
+        waiting = [one for one in stands(watch).evaluations if _waits(one)]
+        where = tasks(watch.queues).and_of(one.finding for one in waiting)
+        for one in waiting:
+            if one.finding.task in where.places:
                 queue, place = where.places[one.finding.task]
                 count += withdraw(watch.ledger, queue, place, one)
     return count

@@ -48,11 +48,20 @@ class Tasks(NamedTuple):
 
     places: Mapping[str, tuple[Queue, Place]]
     sure: bool  # every queue could be listed
+    queues: frozenset[str] = frozenset()
+
+    def and_of(self, open_: Iterable[Finding]) -> Tasks:
+        """Also in the queues that these were submitted to: two watches of a directory may have one each."""
+        more = {one.queue for one in open_ if one.queue and one.task not in self.places} - self.queues
+        if not more:
+            return self
+        found = tasks(sorted(more))
+        return Tasks({**found.places, **self.places}, self.sure and found.sure, self.queues | found.queues)
 
 
 def tasks(queues: Iterable[str]) -> Tasks:
     places: dict[str, tuple[Queue, Place]] = {}
-    sure = True
+    sure, queues = True, tuple(queues)
     for path in queues:
         queue = queue_at(path)
         try:
@@ -62,7 +71,7 @@ def tasks(queues: Iterable[str]) -> Tasks:
             continue
         sure = sure and listing.sure
         places |= {place.id: (queue, place) for place in listing.places if place.id.startswith("eval-")}
-    return Tasks(places, sure)
+    return Tasks(places, sure, frozenset(queues))
 
 
 class Account:
@@ -94,6 +103,7 @@ class Account:
                 elif (result := self._ledger.result(key)) is not None:
                     results[key] = (changed, result)
         self._results = results
+        where = where.and_of(self._findings[key] for key in submitted & self._findings.keys() - results.keys())
         found = [
             judge(finding, self._results.get(key, (0, None))[1], where, key in submitted, key in withdrawn)
             for key, finding in self._findings.items()

@@ -18,6 +18,7 @@ from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.origin.look import look
 from paddock.evaluate.origin.place import is_url
 from paddock.evaluate.watching.watch import Watching
+from paddock.queue.finding import queue_at
 from paddock.queue.lifecycle import DONE, FAILED, QUEUED, Place
 from paddock.queue.order import orders
 from paddock.queue.protocol import Queue
@@ -27,7 +28,7 @@ _ORDERS = {FAILED: orders.RETRY, DONE: orders.RERUN}
 
 def again(watching: Watching, finding: Finding) -> bool:
     """Evaluate it anew, by the evaluator of that name as it is now; False when it is on its way already."""
-    place = orders.find(watching.queue, finding.task)
+    queue, place = _find(watching, finding)
     if place is not None and place.state not in _ORDERS:
         return False
     call = next((dict(one.call) for one in watching.options.evaluators if one.name == finding.evaluator), finding.call)
@@ -40,8 +41,17 @@ def again(watching: Watching, finding: Finding) -> bool:
     if place is None:
         watching.evaluate(fresh)
     else:
-        orders.make_durable(watching.queue, [orders.carry_out(watching.queue, _ORDERS[place.state], place)])
+        orders.make_durable(queue, [orders.carry_out(queue, _ORDERS[place.state], place)])
     return True
+
+
+def _find(watching: Watching, finding: Finding) -> tuple[Queue, Place | None]:
+    """Its task, which another watch of the same directory may have submitted to another queue."""
+    place = orders.find(watching.queue, finding.task)
+    if place is not None or finding.queue in ("", watching.queue.address):
+        return watching.queue, place
+    other = queue_at(finding.queue)
+    return other, orders.find(other, finding.task) if other.exists() else None
 
 
 def _written(finding: Finding) -> int:
@@ -73,7 +83,7 @@ def restore(watching: Watching) -> int:
         finding = watching.ledger.finding(name.removesuffix(WITHDRAWN)) if name.endswith(WITHDRAWN) else None
         if finding is None or finding.evaluator not in names:
             continue
-        if orders.find(watching.queue, finding.task) is None:
+        if _find(watching, finding)[1] is None:
             watching.evaluate(finding)
             count += 1
         with contextlib.suppress(FileNotFoundError):

@@ -12,8 +12,9 @@ from paddock.evaluate.ledger.book import Ledger
 from paddock.evaluate.ledger.entry import Finding
 from paddock.evaluate.origin.look import PINS, Look, look
 from paddock.evaluate.origin.pin import is_aside, pins, unpin
+from paddock.queue.finding import queue_at
 from paddock.queue.lifecycle import ACTIVE, CANCELLED, CHECKING, PAUSED, QUEUED
-from paddock.queue.protocol import Queue
+from paddock.queue.protocol import AWAY, Queue
 from paddock.record.layout import Home
 from paddock.record.process import parse
 
@@ -119,7 +120,7 @@ class Upkeep:
             return
         waiting, now = {place.id for place in listing.places}, self._clock()
         before, self.suspects = self.suspects, {}
-        over: dict[str, str] = {}  # task -> its pin
+        over: dict[str, tuple[str, str]] = {}  # task -> its pin, and the queue that it was submitted to
         for directory in places:
             for name, path in pins(directory).items():
                 key = name.removeprefix(self._prefix)
@@ -130,13 +131,28 @@ class Upkeep:
                     self.suspects[path] = since
                 elif is_aside(name):
                     shutil.rmtree(os.path.dirname(path), ignore_errors=True)
-                elif key in keys or self._ledger.finding(key) is not None:
+                elif (finding := self._ledger.finding(key)) is not None or key in keys:
                     if self._ledger.is_submitted(key) and not self._ledger.is_withdrawn(key):
                         # Else another watcher is about to submit it, or the next one is to.
-                        over[Finding.task_of(key)] = path
+                        over[Finding.task_of(key)] = path, finding.queue if finding is not None else ""
                 elif (kept := look(path)) is not None:
                     yield kept, path.replace(f"{PINS}/{name}/", "")
-        # Another watcher may have entered and submitted it since the queue was listed: only a later listing tells.
-        listing = self._queue.list(_WAITING if over else ())
-        for task in over.keys() - {place.id for place in listing.places} if listing.sure else ():
-            unpin(over[task])
+        # Another watcher may have entered and submitted it since the queue was listed: only a later listing tells. It
+        # may have another queue than we have.
+        here = self._waiting_in(self._queue) if over else None
+        if here is None:
+            return
+        others = {queue for _, queue in over.values()} - {"", self._queue.address}
+        elsewhere = {queue: self._waiting_in(queue_at(queue)) for queue in others}
+        for task, (path, queue) in over.items():
+            there = elsewhere.get(queue, here)
+            if there is not None and task not in here | there:
+                unpin(path)
+
+    def _waiting_in(self, queue: Queue) -> set[str] | None:
+        """None where that cannot be said now."""
+        try:
+            listing = queue.list(_WAITING)
+        except AWAY:
+            return None
+        return {place.id for place in listing.places} if listing.sure else None

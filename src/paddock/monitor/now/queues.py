@@ -122,7 +122,7 @@ class QueueReader:
             for id_, place in one.places.items()
             if id_.startswith("eval-")
         }
-        return Tasks(known, all(one.sure for one in self._watched.values()))
+        return Tasks(known, all(one.sure for one in self._watched.values()), frozenset(self._watched))
 
     def look(self) -> Queues:
         found = {queue.address: queue for queue in self._queues()}

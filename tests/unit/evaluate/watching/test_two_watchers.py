@@ -58,8 +58,11 @@ class OvertakenCompleteness(Completeness):
         return found
 
 
-def watcher(home: Home, queue: DirectoryQueue, out: Path, clock: Clock, quiet: float = 0.0) -> Watching:
-    options = Options(compile_pattern(DEFAULT_PATTERN), (Evaluator("acc", {"function": "m.acc"}),), quiet=quiet)
+def watcher(
+    home: Home, queue: DirectoryQueue, out: Path, clock: Clock, quiet: float = 0.0, evaluator: str = "acc"
+) -> Watching:
+    evaluators = (Evaluator(evaluator, {"function": f"m.{evaluator}"}),)
+    options = Options(compile_pattern(DEFAULT_PATTERN), evaluators, quiet=quiet)
     return Watching(home, str(out), queue, options, lambda path: "train", lambda text: None, clock=clock)
 
 
@@ -138,3 +141,29 @@ def test_what_vanishes_while_it_is_read_is_missed_when_nobody_has_it(
         clock.now += 5
     result = watching.ledger.result(entered(watching).key)
     assert result is not None and result.state == MISSED
+
+
+def test_what_waits_in_the_queue_of_the_other_keeps_its_pin_until_it_is_over_there(
+    home: Home, queue: DirectoryQueue, out: Path, tmp_path: Path
+) -> None:
+    clock, other = Clock(), DirectoryQueue(tmp_path / "gpu")
+    other.prepare()
+    heavy = watcher(home, other, out, clock)
+    heavy.look()
+    (out / "step=1.pt").write_text("one")
+    for _ in range(2):
+        heavy.look()
+    finding = entered(heavy)
+    light = watcher(home, queue, out, clock, evaluator="loss")
+
+    def light_looks() -> None:
+        for _ in range(3):
+            light.look()
+            clock.now += 5
+
+    light_looks()
+    assert look(finding.pin) is not None
+    (place,) = other.list().places
+    assert other.remove(place)
+    light_looks()
+    assert look(finding.pin) is None

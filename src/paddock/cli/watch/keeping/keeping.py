@@ -200,8 +200,11 @@ class Keeping:
         return found[PENDING], found[RUNNING]
 
     def _evaluations(self) -> list[Evaluation]:
-        where = tasks(dict.fromkeys(plan.queue.address for plan in self._plans))
-        return [one for watching in self._watches for one in Account(watching.ledger).read(where)]
+        """What another watch of a directory has in a queue of its own is for that one to see to."""
+        ours = {plan.queue.address for plan in self._plans}
+        where = tasks(ours)
+        found = (one for watching in self._watches for one in Account(watching.ledger).read(where))
+        return [one for one in found if one.finding.queue in ours | {""} or one.finding.task in where.places]
 
     def _end(self) -> None:
         _, running = self._left()
