@@ -36,6 +36,13 @@ from paddock.evaluate.training.steps import compile_rule, step_of
         ("iter_80k_best.pth", 80_000),
         ("step_10kl.pt", 10),
         ("model-13b.pt", None),
+        ("model-1.5b.pt", None),
+        ("runs/model-125m/last.pt", None),
+        ("model_10k.pt", 10_000),
+        ("step_1.5k.pt", 1_500),
+        ("tokens_900M.pt", 900_000_000),
+        ("tokens_1.2B.pt", 1_200_000_000),
+        ("step_5/model-00001-of-00002.safetensors", 5),
     ],
 )
 def test_names_as_trainers_write_them(path: str, step: int | None) -> None:
