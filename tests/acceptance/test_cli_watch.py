@@ -193,6 +193,7 @@ def test_odd_numbers_are_values_and_what_cannot_be_kept_is_a_failure_with_its_re
         (("--evaluator", "metrics.py:acc", "--step-rule", "x"), "no group"),
         (("--evaluator", "metrics.py:acc", "--num-eval-workers", "-1"), "not in the range"),
         (("--evaluator", "metrics.py:acc", "--polling-interval", "0"), "is too short"),
+        (("--evaluator", "metrics.py:acc", "--marker", "{step}.done"), "has {step}, which is never filled in"),
     ],
 )
 def test_what_cannot_work_is_said_at_the_start(program: Any, place: Path, words: tuple[str, ...], says: str) -> None:

@@ -78,6 +78,7 @@ def prepare(program: Any) -> None:
     (program.cwd / "metrics.py").write_text(EVALUATORS)
     (program.cwd / "broken.py").write_text("import no_such_library\n\ndef acc(path): pass\n")
     (program.cwd / "wrong.py").write_text("def acc(path:\n")
+    (program.cwd / "script.py").write_text("import sys\n\ndef acc(path): return 1\n\nsys.exit(0)\n")
     (program.cwd / "out").mkdir()
     with zipfile.ZipFile(program.cwd / "out" / "step=5.pt", "w") as file:
         file.writestr("data", "weights")
@@ -116,6 +117,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     [
         ("broken.py:acc", "no_such_library"),
         ("wrong.py:acc", "SyntaxError"),
+        ("script.py:acc", "calls sys.exit() when it is imported"),
         ("metrics.py:no_function", "no function"),
         ("metrics.py", "names no function"),
         ("metrics.py:", "names no function"),

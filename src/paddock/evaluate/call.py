@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from paddock import wire
-from paddock.errors import HomeError, PaddockError
+from paddock.errors import HomeError, PaddockError, UsageError
 from paddock.evaluate.content import whereabouts as content
 from paddock.evaluate.evaluators import code, results
 from paddock.evaluate.evaluators.evaluator import load
@@ -56,8 +56,7 @@ def run(arguments: list[str]) -> int:
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--check"]:
         os.environ["PADDOCK_MODE"] = "disabled"  # it is no evaluation, and nobody's run
-        load(arguments[1])
-        return 0
+        return _check(arguments[1])
     ledger, key = Ledger(Path(arguments[0])), arguments[1]
     finding = ledger.finding(key)
     if finding is None:
@@ -77,6 +76,19 @@ def main(arguments: list[str]) -> int:
         unpin(finding.pin)
         return 0
     return _evaluate(ledger, finding, found.path)
+
+
+def _check(spec: str) -> int:
+    try:
+        load(spec)
+    except SystemExit as error:  # also with 0, which would pass for good
+        said = "" if error.code in (None, 0) else f" ({error.code})"
+        where = spec.rpartition(":" if ".py:" in spec else ".")[0]
+        raise UsageError(
+            f"{where} calls sys.exit() when it is imported{said}.",
+            hint='What is meant for a script alone belongs under `if __name__ == "__main__":`.',
+        ) from None
+    return 0
 
 
 def _evaluate(ledger: Ledger, finding: Finding, path: str) -> int:

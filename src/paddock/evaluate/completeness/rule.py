@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -22,6 +23,7 @@ from paddock.evaluate.origin.look import Entry, Look
 
 COMMAND_SECONDS = 60.0  # after which a command has not said so
 AGAIN_SECONDS = 2.0  # before it is asked again, at least
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class Rule(NamedTuple):
@@ -31,6 +33,12 @@ class Rule(NamedTuple):
 
     def check(self) -> Rule:
         for marker in self.markers:
+            unknown = [name for name in _PLACEHOLDER.findall(marker) if name not in ("name", "stem")]
+            if unknown:
+                raise UsageError(
+                    f"--marker {marker!r} has {{{unknown[0]}}}, which is never filled in.",
+                    hint="{name} is that of the checkpoint, {stem} the same without what follows its first dot.",
+                )
             if not marker or os.path.isabs(marker) or ".." in marker.split("/"):
                 raise UsageError(
                     f"--marker {marker!r} is no name of a file.", hint="Such as _SUCCESS, or '{name}.done' beside it."
