@@ -77,7 +77,7 @@ class Worker:
         self._refusal = ""  # what the disk said last
         self._renewed = -1e9
         self._beat = 0.0
-        self._stopped = 0.0  # when we began to stop
+        self._stopped = 0.0  # when we began to stop, or something last ran after that
         self._forced = False
         self._news = -1e9  # when something changed in a directory
         self._said: list[str] = []  # what is to be written to the log
@@ -212,6 +212,7 @@ class Worker:
 
     def _over(self) -> bool:
         if self.running or self.gangs.seats:
+            self._stopped = self._stopped and time.monotonic()
             return False
         if self.settling:
             return bool(self.stopping) and time.monotonic() - self._stopped > LAST_TRIES_SECONDS

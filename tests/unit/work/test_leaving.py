@@ -1,4 +1,4 @@
-"""A worker that does not persist, and what others run: it leaves once it has seen that they live, and not before."""
+"""A worker that leaves: not before it has seen that those live who run something, and has put away what it ran."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from paddock.queue.entry.submission import Submitted, submit
 from paddock.queue.lease import Lease
 from paddock.queue.lifecycle import ACTIVE, DONE, Token
 from paddock.record.layout import Home
-from tests.waiting import DEADLINE
+from tests.waiting import DEADLINE, until
 
 WORKER = """
 import sys
@@ -95,3 +96,44 @@ def test_what_was_handed_to_a_job_of_an_engine_is_no_dead_workers(home: Home, qu
     other = submit("sleep 1", home=home, snapshot=False)  # while this runs, the worker looks for the dead several times
     assert work(home, reclaim=0.0) == 0
     assert handed in queue.list().places and (task.state(), other.state()) == (ACTIVE, DONE)
+
+
+PATIENT = """
+import sys
+from pathlib import Path
+from paddock.queue.directory import find_queue
+from paddock.record.layout import Home
+from paddock.work.slots import Slots
+from paddock.work.worker import LAST_TRIES_SECONDS, Options, Worker
+
+class Patient(Worker):
+    def stop(self, why, *, force=False):
+        super().stop(why, force=force)
+        self._stopped -= 2 * LAST_TRIES_SECONDS  # as if its task had gone on for that long
+
+home = Home(Path(sys.argv[1]))
+options = Options(Slots(1, ()), drain=True)
+sys.exit(Patient(home, [find_queue("default", home)], options, Path(sys.argv[1]) / "cache").run())
+"""
+
+
+def test_what_ends_long_after_its_worker_was_told_to_leave_is_put_away(
+    home: Home, queue: DirectoryQueue, tmp_path: Path
+) -> None:
+    """It stayed in active/, with a note that it is done, until another worker came."""
+    end = tmp_path / "end"
+    task = submit(f"while ! test -e {end}; do sleep 0.05; done", home=home, snapshot=False)
+    worker = subprocess.Popen([sys.executable, "-c", PATIENT, str(home.path)])
+    try:
+        until(lambda: task.state() == ACTIVE)
+        until(lambda: "running" in next(iter(queue.workers.iterdir())).read_text())
+        worker.terminate()
+        until(lambda: "stopping" in next(iter(queue.workers.iterdir())).read_text())
+        end.touch()
+        assert worker.wait(timeout=DEADLINE) == 0
+        assert task.state() == DONE
+        assert not list(queue.workers.iterdir())
+    finally:
+        end.touch()
+        worker.kill()
+        worker.wait()
