@@ -160,6 +160,8 @@ def test_mistakes_are_errors_of_the_call(out: Path, home: Any, monkeypatch: pyte
             paddock.watch("out", **words)  # type: ignore[arg-type]
     with pytest.raises(paddock.UsageError, match="is a file"):
         paddock.watch("metrics.py", "metrics.py:acc")
+    with pytest.raises(paddock.UsageError, match="Several are a list"):
+        paddock.watch("out", "metrics.py:acc", "metrics.py:loss")
 
 
 def test_a_model_is_not_watched_as_wandb_would() -> None:

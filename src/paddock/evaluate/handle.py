@@ -55,6 +55,11 @@ def watch(directory: Any = None, evaluator: Evaluators = (), *more: Any, **optio
     directories = list(directory) if isinstance(directory, (list, tuple)) else [directory]
     if not directories or not all(isinstance(one, (str, os.PathLike)) for one in directories):
         return None
+    if more:
+        raise UsageError(
+            "paddock.watch() takes a directory and an evaluator.",
+            hint='Several are a list: watch("out", [accuracy, loss]); options have names.',
+        )
     if os.environ.get(PARENT):
         raise UsageError(
             "paddock.watch() was called again while the evaluator was loaded.",
