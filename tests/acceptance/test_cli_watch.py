@@ -233,6 +233,8 @@ def test_one_look_says_what_it_found(program: Any, place: Path) -> None:
     save(place / "step=100.pt", 1)
     first = program("watch", "out", "--once", "--quiet-time", "0s", "--evaluator", "metrics.py:acc")
     assert "passing over 1 checkpoint from before the first watch (see --eval-existing)" in first.err
+    loss = program("watch", "out", "--once", "--quiet-time", "0s", "--evaluator", "loss:metrics.py:acc", "-q")
+    assert (loss.code, loss.out) == (0, "")  # only what was submitted
     assert [one["checkpoint"] for one in program(*words, "--json").json["found"]] == [str(place / "step=100.pt")]
     assert program(*words, "--json").json == {"found": [], "remarks": []}
     save(place / "step=200.pt", 2)

@@ -24,6 +24,7 @@ from paddock.cli.watch.shown import near, shown_pattern, tell_if_nobody_evaluate
 from paddock.compare.text import many
 from paddock.errors import HomeError
 from paddock.evaluate.ledger.account import PENDING, RUNNING, Account, Evaluation, counts, tasks
+from paddock.evaluate.ledger.entry import SKIPPED
 from paddock.evaluate.ledger.watcher import FINISH, STOP, Facts, Post, Watcher, watchers
 from paddock.evaluate.origin.place import real
 from paddock.evaluate.watching import nesting
@@ -68,7 +69,8 @@ class Keeping:
         new = [one for one in self._evaluations() if one.finding.key not in before]
         self._session.out.json({"found": [evaluation_json(one) for one in new], "remarks": list(remarks)})
         for one in new:
-            self._session.out.bare(one.finding.path)
+            if one.state != SKIPPED:
+                self._session.out.bare(one.finding.path)
         queues = {plan.queue.address: plan.queue for plan in self._plans}
         for queue in queues.values() if any(one.state == PENDING for one in new) else ():
             tell_if_nobody_evaluates(self._session.out, queue)
