@@ -148,6 +148,27 @@ def test_the_same_checkpoint_of_many_ranks_is_one(tmp_path: Path) -> None:
     ]
 
 
+def test_the_same_checkpoint_of_processes_that_come_after_each_other_is_not(tmp_path: Path) -> None:
+    for number in range(6):  # two at a time, as a pool has them
+        at = 30 * (number // 2) + number / 10
+        journal(tmp_path, number + 1, batch(at + 10, [(1.0, 1)] * 10), mark(at, "begin"), role="child")
+    found = read(tmp_path).checkpoints
+    assert [(one.times, round(one.time - T0)) for one in found] == [(2, 0), (2, 30), (2, 60)]
+
+
+def test_the_same_checkpoint_of_another_attempt_is_not(tmp_path: Path) -> None:
+    for attempt in (1, 2):
+        for rank in range(2):
+            at = 100 * attempt + rank
+            about = {"rank": rank, "attempt": attempt}
+            journal(tmp_path, 10 * attempt + rank, batch(at + 5, [(1.0, 1)] * 5), mark(at, "epoch 0"), **about)
+    journal(tmp_path, 5, batch(300, [(1.0, 1)] * 200), mark(150, "loop"), mark(150.5, "loop"), role="child")
+    found = read(tmp_path).checkpoints
+    assert [(one.text, one.times, one.time - T0) for one in found] == [
+        *[("epoch 0", 2, 100.0), ("loop", 1, 150.0), ("loop", 1, 150.5), ("epoch 0", 2, 200.0)],
+    ]
+
+
 def test_what_the_worker_saw_counts_only_where_the_processes_did_not_tell(tmp_path: Path) -> None:
     journal(tmp_path, 9, batch(10, [(200.0, 9)], every=10.0, tree=True), role="supervisor")
     assert [process.label for process in read(tmp_path).processes] == ["all processes"]

@@ -11,6 +11,7 @@ from paddock.compare.usage.metrics import METRICS, Metric
 from paddock.compare.usage.reading import Event, Mark, Samples, Who, events
 
 POINTS = 500
+NEAR = 0.01  # of the whole time: checkpoints that are closer would be one bar on the page anyway
 
 
 class Process(NamedTuple):
@@ -72,7 +73,8 @@ def report(found: Iterable[Event], title: str, points: int = POINTS, metrics: Se
         else:
             damaged += event.lines
     begin = grid.begin * grid.width if grid.lines else 0.0
-    return Report(title, begin, grid.width, _processes(grid, metrics), _joined(marks), damaged)
+    near = max(grid.width, NEAR * (grid.last - grid.first))
+    return Report(title, begin, grid.width, _processes(grid, metrics), _joined(marks, near), damaged)
 
 
 def _processes(grid: Grid, metrics: Sequence[Metric]) -> tuple[Process, ...]:
@@ -110,15 +112,32 @@ def counted(report: Report) -> str:
     return f"{count:,} process{'es' if count != 1 else ''}" if count else "all processes together"
 
 
-def _joined(marks: list[Mark]) -> tuple[Checkpoint, ...]:
-    """Ranks make the same checkpoints at about the same time: the first, second, ... of the same words is one."""
-    found: dict[tuple[str, int], list[float]] = {}
+def _joined(marks: list[Mark], near: float) -> tuple[Checkpoint, ...]:
+    """Ranks make the same checkpoints, though not at the same time: the first, second, ... of the same words is one.
+    Other processes may say the same of quite different moments (the workers of a pool one after the other, an attempt
+    after another): theirs are one only where their bars would lie upon each other."""
+    found: list[dict[Who, Mark]] = []
+    of_ranks: dict[tuple[int, str, int], dict[Who, Mark]] = {}
+    last: dict[str, dict[Who, Mark]] = {}
     counts: dict[tuple[Who, str], int] = {}
     for mark in sorted(marks, key=lambda mark: mark.time):
-        number = counts[mark.who, mark.text] = counts.get((mark.who, mark.text), 0) + 1
-        found.setdefault((mark.text, number), []).append(mark.time)
-    several = [Checkpoint(times[0], text, len(times)) for (text, _), times in found.items()]
-    return tuple(sorted(several))
+        who = mark.who
+        if who.rank is not None and who.role == "main":
+            number = counts[who, mark.text] = counts.get((who, mark.text), 0) + 1
+            group = of_ranks.setdefault((who.attempt, mark.text, number), {})
+        else:
+            group = last.get(mark.text, {})
+            if who in group or (group and mark.time - _first(group).time > near):
+                group = {}
+            last[mark.text] = group
+        if not group:
+            found.append(group)
+        group[who] = mark
+    return tuple(sorted(Checkpoint(_first(group).time, _first(group).text, len(group)) for group in found))
+
+
+def _first(group: dict[Who, Mark]) -> Mark:
+    return next(iter(group.values()))
 
 
 class Layer(NamedTuple):
