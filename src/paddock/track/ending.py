@@ -92,6 +92,11 @@ class Hooks:
                     terminated.not_for_children(self._on_signal)
                     self._signals[number] = signal.signal(number, self._on_signal)
 
+    @property
+    def is_ours(self) -> bool:
+        """A forked child inherits the hooks; its end is not the run's."""
+        return os.getpid() == self._pid
+
     def remove(self) -> None:
         if sys.excepthook == self._on_exception:
             sys.excepthook = self._excepthook
@@ -121,12 +126,12 @@ class Hooks:
         self._ending = None
 
     def _at_exit(self) -> None:
-        if os.getpid() == self._pid:  # a forked child inherits this hook; its end is not the run's
+        if self.is_ours:
             self._finish(self._ending or Ending(0, "finished"))
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         name = signal.Signals(number).name.removeprefix("SIG")
-        if os.getpid() == self._pid:
+        if self.is_ours:
             try:
                 self._finish(Ending(128 + number, "signal", name))
             except Exception:

@@ -254,12 +254,8 @@ class Progress:
         self._lock = threading.RLock()
         self._base, self._share = self._base + self._share, 0
         self._pid, self._maker, self._parts = os.getpid(), False, True
-        self._run, self._waiting, self._writing, self._written = (
-            None,
-            False,
-            False,
-            0.0,
-        )  # bound anew, to the journal of this process
+        self._run, self._written = None, 0.0  # bound anew, to the journal of this process
+        self._waiting = self._writing = False
 
     def _ended(self, failed: bool) -> None:
         """The run ends, and this with it."""
@@ -270,6 +266,14 @@ class Progress:
             elif self._waiting:
                 self._write()
             self._waiting = False
+
+    def _process_ended(self, failed: bool) -> None:
+        """Of itself, while the run goes on elsewhere: nobody will say any more that this is over."""
+        run = self._run
+        if run is not None and self._pid == os.getpid() and not (run._hooks and run._hooks.is_ours):
+            self._ended(failed)
+        else:
+            self._write_waiting()
 
     def _refuse(self, value: Any) -> None:
         if self._run is not None:

@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from paddock.track import terminated
-from paddock.track.ending import Ending
+from paddock.track.ending import Ending, by_exception
 
 if TYPE_CHECKING:
     from paddock.track.progress.progress import Progress
@@ -95,6 +95,14 @@ def end(ending: Ending) -> None:
         _occurrences.clear()
 
 
+def process_ended() -> None:
+    # multiprocessing calls this while what a process has raised is on its way; of a program it has been printed by now.
+    kind, value, trace = sys.exc_info()
+    failed = by_exception(kind, value, trace).code != 0 if kind is not None else hasattr(sys, "last_type")
+    for bar in list(_known.values()):
+        bar._process_ended(failed)
+
+
 def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
@@ -112,7 +120,7 @@ def _write_when_leaving() -> None:
     if processes is not None and processes.parent_process() is not None:
         from multiprocessing.util import Finalize
 
-        Finalize(None, write_waiting, exitpriority=100)
+        Finalize(None, process_ended, exitpriority=100)
         terminated.before_end(write_waiting)
     else:
-        atexit.register(write_waiting)
+        atexit.register(process_ended)

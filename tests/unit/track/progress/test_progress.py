@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable
@@ -187,6 +188,41 @@ def test_a_bar_of_a_dead_process_is_lost(bars) -> None:
     child.join()
     (bar,) = bars(run)
     assert bar.state == "lost" and bar.done == 10 and bar.fraction is not None and bar.fraction < 1
+
+
+def leave_open(fails: bool) -> None:
+    Progress.new(10, "fails" if fails else "returns").advance(10)
+    if fails:
+        raise RuntimeError("out of memory")
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_what_a_process_leaves_open_ends_as_the_process_does(bars, method: str) -> None:
+    run = paddock.init()
+    for fails in (False, True):
+        child = multiprocessing.get_context(method).Process(target=leave_open, args=(fails,))
+        child.start()
+        child.join()
+    found = {bar.msg[0]: (bar.state, bar.fraction) for bar in bars(run)}
+    assert found == {"returns": ("done", 1.0), "fails": ("failed", 0.99)}
+
+
+@pytest.mark.parametrize(("last", "state"), [("", "done"), ("raise ValueError", "failed"), ("os._exit(0)", "lost")])
+def test_what_a_program_of_the_run_leaves_open_ends_as_the_program_does(bars, last: str, state: str) -> None:
+    run = paddock.init()
+    progress = Progress.new(20, key="items")
+    source = f"""
+        import os
+        from paddock.monitor import Progress
+
+        Progress.new(20, key="items").advance(10)
+        {last}
+    """
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", textwrap.dedent(source)], stderr=subprocess.DEVNULL, check=False)
+    progress.close()
+    (bar,) = bars(run)
+    assert (bar.done, bar.state) == (20, state)
 
 
 def test_what_is_open_at_the_end_ends_as_the_run_does(bars) -> None:
