@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import zlib
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from paddock import wire
-from paddock.address import Address
+from paddock.address import Address, is_trusted
 from paddock.errors import PaddockError, Refused, Unreachable
 from paddock.track.ship import parcel
 
@@ -108,6 +109,8 @@ class Connection:
     def _connect(self) -> http.client.HTTPConnection:
         address = self.address
         if address.path:
+            if not is_trusted(address):
+                raise PermissionError(0, f"others may write to {os.path.dirname(address.path)}")
             made: http.client.HTTPConnection = _Socket(address.path)
         elif address.tls:
             context = _trusting(self._ca)
