@@ -25,9 +25,14 @@ class Filter:
                 return False
             if key == "host" and not _has(value, line.host):
                 return False
-            if key == "level" and line.level < LEVELS.get(value, 0):
-                return False
+        if line.level < self.level:
+            return False
         return self.pattern is None or bool(self.pattern.search(line.text) or self.pattern.search(line.logger))
+
+    @property
+    def level(self) -> int:
+        """Of log lines, at least: a run and a task have none."""
+        return max((LEVELS.get(value, 0) for key, value in self.keys if key == "level"), default=0)
 
     def run(self, run: Run) -> bool:
         state = "stalled" if run.stalled else run.state

@@ -121,7 +121,9 @@ def _footer(view: View, columns: int) -> Row:
         choices = "/".join(map(clean, question.choices)) if question else ""
         remark = f"  {found.message}" if found.message else ""
         typed = f"[{choices}] {typed}▏" if choices else f"{typed}▏"
-        return [(f" {prompt} ", "bold magenta"), (typed, ""), (remark, "yellow")]
+        # What is typed is seen, however long the question: that stands above, too.
+        shown = cut_to(prompt, max(0, columns - 2 - width(typed) - width(remark)))
+        return [(f" {shown} ", "bold magenta"), (typed, ""), (remark, "yellow")]
     if found.message:
         return [(f" {clean(found.message)}", "bold")]
     row: Row = []

@@ -70,7 +70,8 @@ class Shown:
         self.tasks = [task for task in now.tasks if keep.task(task)]
         self.workers, self.hosts, self.watches = list(now.workers), list(now.hosts), list(now.watches)
         there = {run.id for run in self.runs} if keep.text else None
-        lines = [line for line in lines if line.level >= state.level and state.line_filter.line(line)]
+        least = max(state.level, keep.level)
+        lines = [line for line in lines if line.level >= least and state.line_filter.line(line)]
         self.lines = lines if there is None else [line for line in lines if line.run in there]
 
     def ids(self, panel: str) -> list[str]:

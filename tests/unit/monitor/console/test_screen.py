@@ -125,6 +125,16 @@ def test_a_question_and_a_trouble_are_seen_at_once() -> None:
     assert "name-aa1 asks: Lower the rate? [yes/no]" in text and "The server does not answer." in text
 
 
+def test_what_is_answered_to_a_long_question_is_seen_and_why_it_does_not_do() -> None:
+    console = Pressed(busy(questions=(question(prompt="Lower the rate? " * 20, choices=("yes", "no")),)))
+    console("a")
+    for typed, said in (("may", ""), ("", "It takes one of: yes, no.")):
+        console.type(typed or "be")
+        console(*(() if typed else ("enter",)))
+        last = drawn(console.now, state=console.state).split("\n")[-1]
+        assert last.startswith(" name-aa1 asks: Lower") and f"[yes/no] {typed}▏" in last and said in last
+
+
 def test_of_a_long_question_the_key_that_answers_it_is_still_told() -> None:
     text = drawn(busy(questions=(question(prompt="Lower the rate? " * 20, choices=("yes", "no")),)))
     assert "…  (a answers)" in text.split("\n")[1]

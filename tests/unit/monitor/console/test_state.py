@@ -107,6 +107,16 @@ def test_a_filter_narrows_runs_while_it_is_typed_and_escape_takes_it_away() -> N
     assert shown.ids("runs") == ["aa1"] and [line.text for line in shown.lines] == ["mine"]
 
 
+def test_a_level_is_one_of_log_lines_wherever_it_is_typed() -> None:
+    found = lines("fine") + lines("hm", level=30)
+    for panel in ("1", "2", "6"):
+        console = Pressed(busy(), found)
+        console(panel, "/")
+        console.type("level:warning")
+        shown = Shown(console.now, found, console.state)
+        assert [line.text for line in shown.lines] == ["hm"] and len(shown.runs) == 5
+
+
 def test_lines_have_a_filter_of_their_own() -> None:
     found = lines("step 1", "loss is nan", "step 2")
     console = Pressed(busy(), found)
