@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from paddock.version import __version__
 
 if TYPE_CHECKING:
-    from paddock import errors
+    from paddock import errors, monitor
     from paddock.compare.table import run_view, runs
     from paddock.errors import CommError, Error, PaddockError, UsageError
     from paddock.evaluate.checkpoints import checkpoints
@@ -115,6 +115,7 @@ __all__ = [
     "login",
     "mark",
     "mark_preempting",
+    "monitor",
     "plot",
     "run",
     "run_view",
@@ -176,6 +177,7 @@ _HOMES = {
 _MODULES = {  # public names that are modules
     "data_types": "paddock.track.things.media",
     "errors": "paddock.errors",
+    "monitor": "paddock.monitor",
     "plot": "paddock.track.things.plot",
     "tqdm": "paddock.tqdm",
 }

@@ -13,8 +13,8 @@ PUBLIC = """
 AlertLevel Api Artifact Audio CommError Error Histogram Html Image Molecule Object3D PaddockError Plotly Run Settings
 Store Table UsageError Video __version__ alert ask checkpoint_done checkpoints config data_types define_metric errors
 finish init join link_model log log_artifact log_image log_metric log_model log_table log_text login mark
-mark_preempting plot run
-run_view runs save setup should_stop submit summary teardown termerror termlog termwarn tqdm unwatch use_artifact
+mark_preempting monitor plot run run_view runs save setup should_stop submit summary teardown termerror termlog termwarn
+tqdm unwatch use_artifact
 use_model util watch
 """.split()  # noqa: SIM905
 
