@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.acceptance.board.eye import Eye, opened, soon
-from tests.acceptance.board.laboratory import Laboratory
+from tests.acceptance.board.laboratory import LRS, Laboratory
 
 
 def test_a_comparison_becomes_a_report_with_prose(eye: Eye, lab: Laboratory) -> None:
@@ -120,4 +120,26 @@ def test_a_report_carries_each_comparison_as_it_was_seen(eye: Eye, lab: Laborato
         assert sections.nth(3).locator(".legend svg line").count() > 1
         assert reader.barriers() == []
         reader.picture("exported-kinds")
+        reader.fine()
+
+
+def test_panels_of_an_export_stand_beside_each_other_on_one_scale(eye: Eye, lab: Laboratory, tmp_path: Path) -> None:
+    runs = "&".join(f"run={run}" for run in lab.sweep())
+    shown = f"{runs}&metric=train/loss&col=config.lr&fold=0"
+    report = lab.post("/reports", {"title": "Panels", "blocks": [{"kind": "comparison", "text": shown}]})
+    page = eye.go(f"/reports/{report['id']}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export HTML").click()
+    file = tmp_path / "report.html"
+    download.value.save_as(file)
+    with opened(page.context.browser, "") as reader:
+        reader.page.goto(file.as_uri())
+        panels = reader.page.locator("main figure")
+        boxes = [panel.bounding_box() for panel in panels.all()]
+        assert len(boxes) == len(LRS)
+        assert len({box["y"] for box in boxes}) == 1 and len({box["x"] for box in boxes}) == len(LRS)
+        # The curves differ in their ranges; the numbers beside them do not.
+        assert len({tuple(panel.locator("svg text[text-anchor=end]").all_inner_texts()) for panel in panels.all()}) == 1
+        assert reader.barriers() == []
+        reader.picture("exported-panels")
         reader.fine()

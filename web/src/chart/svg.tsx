@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { padded, rangeX, rangeY, type Line, type Range } from "~/chart/line";
 import { ticks } from "~/chart/ticks";
-import { duration, number } from "~/text/format";
+import { clock, duration, number } from "~/text/format";
 
 const LEFT = 56;
 const RIGHT = 10;
@@ -10,12 +10,16 @@ const BOTTOM = 26;
 
 export interface SvgProps {
   lines: readonly Line[];
+  /** Of charts beside each other, all lines together: one and the same range for all. */
+  among?: readonly Line[] | undefined;
   title: string;
   width?: number;
   height?: number;
   logX?: boolean;
   logY?: boolean;
   seconds?: boolean;
+  /** The x axis is the time of day. */
+  moments?: boolean;
   /** Of points: air on both sides, and names where whole numbers stand for them. */
   air?: boolean;
   xLabel?: (value: number) => string;
@@ -24,10 +28,10 @@ export interface SvgProps {
 }
 
 /** A chart that needs no script: for reports that leave the server. */
-export function SvgChart({ lines, title, width = 720, height = 280, logX = false, logY = false, seconds = false, air = false, xLabel, yLabel, zoom }: SvgProps): JSX.Element {
-  const xs = zoom ?? rangeX(lines, logX) ?? [logX ? 1 : 0, 10];
+export function SvgChart({ lines, among = lines, title, width = 720, height = 280, logX = false, logY = false, seconds = false, moments = false, air = false, xLabel, yLabel, zoom }: SvgProps): JSX.Element {
+  const xs = zoom ?? rangeX(among, logX) ?? [logX ? 1 : 0, 10];
   const shownX: Range = xs[1] > xs[0] ? (air ? padded(xs, logX, 0.06) : xs) : padded(xs, logX, 0.5);
-  const ys = padded(rangeY(lines, shownX, logY) ?? [logY ? 0.1 : 0, 1], logY);
+  const ys = padded(rangeY(among, shownX, logY) ?? [logY ? 0.1 : 0, 1], logY);
   const x = scale(shownX, LEFT, width - RIGHT, logX);
   const y = scale(ys, height - BOTTOM, TOP, logY);
   const clip = `clip-${title.replace(/\W+/g, "-")}-${lines.length}`;
@@ -37,8 +41,8 @@ export function SvgChart({ lines, title, width = 720, height = 280, logX = false
       {ticks(ys, logY).map((tick) => (
         <g key={`y${tick}`}><line x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} class="svg-grid" /><text x={LEFT - 6} y={y(tick) + 4} text-anchor="end">{yLabel ? yLabel(tick) : number(tick, 4)}</text></g>
       ))}
-      {ticks(shownX, logX, 8, seconds).map((tick) => (
-        <g key={`x${tick}`}><line y1={TOP} y2={height - BOTTOM} x1={x(tick)} x2={x(tick)} class="svg-grid" /><text x={x(tick)} y={height - 8} text-anchor="middle">{xLabel ? xLabel(tick) : seconds ? duration(tick) : number(tick, 4)}</text></g>
+      {ticks(shownX, logX, Math.max(2, Math.round(width / (moments ? 160 : 90))), seconds || moments).map((tick) => (
+        <g key={`x${tick}`}><line y1={TOP} y2={height - BOTTOM} x1={x(tick)} x2={x(tick)} class="svg-grid" /><text x={x(tick)} y={height - 8} text-anchor="middle">{xLabel ? xLabel(tick) : seconds ? duration(tick) : moments ? clock(tick).slice(0, 16) : number(tick, 4)}</text></g>
       ))}
       <g clip-path={`url(#${clip})`}>
         {lines.map((line) => line.band && <path key={`b${line.key}`} d={area(line, x, y)} fill={line.color} opacity="0.18" />)}

@@ -5,7 +5,7 @@ import { color, DASHES } from "~/chart/colors";
 import type { Line } from "~/chart/line";
 import { fetchAll } from "~/chart/series";
 import { SvgChart } from "~/chart/svg";
-import { viewOf } from "~/chart/view";
+import { viewOf, type View } from "~/chart/view";
 import { Markdown } from "~/part/markdown";
 import { materialOf, type Material } from "~/page/compare/comparison";
 import { Differed, wholeDiff } from "~/page/compare/differences";
@@ -20,6 +20,7 @@ import { clock } from "~/text/format";
 import style from "~/page/reports/export.css?raw";
 
 const WIDTH = 820; // px of a page of it
+const NARROWEST = 240; // px of one of several panels
 
 /** The report as one file: prose, curves as pictures, tables. It holds no script and asks nobody for anything. */
 export async function download(report: Report): Promise<void> {
@@ -87,31 +88,39 @@ async function shownOf(query: URLSearchParams, material: Material): Promise<JSX.
 async function pictures(query: URLSearchParams, material: Material, metric: string): Promise<JSX.Element> {
   const view = viewOf(query);
   const { teams, properties, setting } = material;
-  const lines = await linesOf(material, metric, view.axis, view.smooth);
+  const lines = await linesOf(material, metric, view);
   const found = layout(teams, properties, setting);
+  const columns = Math.max(1, found.cols.length);
+  const many = found.panels.length > 1;
+  const among = many ? [...lines.values()] : undefined; // one scale for all, as on the board
+  const width = many ? Math.max(NARROWEST, Math.floor(WIDTH / columns)) : WIDTH;
   const entries = found.hues.length > 0 ? found.hues : teams.slice(0, 40).map(label);
   return (
     <section>
       <h2>{metric}</h2>
-      {found.panels.map((panel) => (
-        <figure key={`${panel.row}${panel.col}`}>
-          {(panel.row || panel.col) && <figcaption>{[panel.row, panel.col].filter(Boolean).join(", ")}</figcaption>}
-          <SvgChart title={`${metric} ${panel.row} ${panel.col}`} lines={placedLines(panel.teams, lines, false)} logX={view.logX} logY={view.logY} seconds={view.axis === "time"} zoom={view.zoom} />
-        </figure>
-      ))}
+      <div class="panels" tabIndex={many ? 0 : undefined} role="group" aria-label={`${metric}, panels`} style={{ gridTemplateColumns: `repeat(${columns}, minmax(${many ? NARROWEST : 0}px, 1fr))` }}>
+        {found.panels.map((panel) => (
+          <figure key={`${panel.row}|${panel.col}`}>
+            {(panel.row || panel.col) && <figcaption>{[panel.row, panel.col].filter(Boolean).join(", ")}</figcaption>}
+            <SvgChart title={`${metric} ${panel.row} ${panel.col}`} lines={placedLines(panel.teams, lines, false)} among={among} width={width} height={many ? 220 : 300} logX={view.logX} logY={view.logY} seconds={view.axis === "time"} moments={view.axis === "wall"} zoom={view.zoom} />
+          </figure>
+        ))}
+      </div>
       <ul class="legend">{entries.map((text, at) => <li key={text}><i style={{ background: color(at, false) }} />{text}</li>)}{found.dashes.map((text, at) => <li key={`dash ${at}`}><svg width="28" height="8" aria-hidden="true"><line x1="0" x2="28" y1="4" y2="4" stroke="#55625b" stroke-width="2" stroke-dasharray={DASHES[at % DASHES.length]!.join(" ") || undefined} /></svg>{` ${text}`}</li>)}</ul>
     </section>
   );
 }
 
-async function linesOf({ runs, teams, folded }: Material, metric: string, axis: ReturnType<typeof viewOf>["axis"], smooth: number): Promise<Map<string, Line>> {
+async function linesOf({ runs, teams, folded }: Material, metric: string, { axis, smooth, zoom }: View): Promise<Map<string, Line>> {
+  // What is zoomed into is fetched in all its points, as on the board. Smoothing needs what came before it.
+  const within = zoom && axis === "step" && smooth === 0 ? { first: Math.floor(zoom[0]), last: Math.ceil(zoom[1]) } : {};
   if (folded && axis === "step") {
     const group = teams.map((team) => team.members.map((at) => runs[at]!.id).join(","));
-    const { bands } = await get<{ bands: Band[] }>("/bands", { metric, group, points: 400 });
+    const { bands } = await get<{ bands: Band[] }>("/bands", { metric, group, points: 400, ...within });
     return new Map(teams.flatMap((team, at) => (bands[at]?.steps.length ? [[team.key, bandLine(team, bands[at]!, smooth)] as const] : [])));
   }
   const having = runs.filter((run) => run.metrics[metric]);
   const epoch = axis === "epoch" ? having.flatMap((run) => Object.keys(run.metrics)).find(isEpoch) : undefined;
-  const all = await fetchAll(having.map((run) => run.id), epoch ? [metric, epoch] : [metric], { points: 600, times: axis === "time" || axis === "wall" });
+  const all = await fetchAll(having.map((run) => run.id), epoch ? [metric, epoch] : [metric], { points: 600, ...within, times: axis === "time" || axis === "wall" });
   return courseLines(teams, runs.map((run) => run.id), coursesOf(having, all, metric, axis, epoch), folded, smooth);
 }
