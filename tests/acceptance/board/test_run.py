@@ -59,6 +59,43 @@ def test_the_log_has_its_colours_and_is_searched(eye: Eye, lab: Laboratory, watc
     page.locator("main :is(mark, .hit, .found)").first.wait_for()
 
 
+def test_enter_goes_to_the_line_though_the_answer_is_still_to_come(eye: Eye, lab: Laboratory) -> None:
+    page = eye.go(f"/runs/{lab.sweep()[0]}?tab=log")
+    page.get_by_role("searchbox").first.focus()
+    page.keyboard.type("done")
+    page.keyboard.press("Enter")  # nobody waits for the server in between
+    eye.wait_address("hit=")
+    eye.wait_text(" of ", ".log-count")
+
+
+def test_what_is_chosen_moves_nothing_beside_it(eye: Eye, watched: dict[str, Any]) -> None:
+    page = eye.go(f"/runs/{watched['id']}?tab=charts")
+    names = page.locator(".tabs a, .run-tabs button, main .choice button")
+
+    def places() -> list[tuple[float, float]]:
+        return [(box["x"], box["width"]) for box in (one.bounding_box() for one in names.all()) if box]
+
+    before = places()
+    page.get_by_role("button", name="log y").first.click()
+    eye.wait_address("log=y")
+    assert places() == before
+    tabs = page.locator(".run-tabs button")
+    edges = [tab.bounding_box()["x"] for tab in tabs.all()]
+    page.get_by_role("tab", name="About").click()
+    eye.wait_address("tab=about")
+    assert [tab.bounding_box()["x"] for tab in tabs.all()] == edges
+
+
+def test_a_long_name_leaves_room_for_how_it_ended(eye: Eye, lab: Laboratory) -> None:
+    failed = next(run for run in lab.get("/runs?limit=500&q=name%3Dbad")["runs"])
+    page = eye.go(f"/runs/{failed['id']}")
+    page.evaluate("() => { document.querySelector('main h1').firstChild.data = 'with all of its config '.repeat(12) }")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
+    cut = "() => { const e = document.querySelector('.run-reason'); return e.scrollWidth > e.clientWidth; }"
+    assert page.locator(".run-reason").inner_text() == "ValueError: loss is nan at step 39"
+    assert not page.evaluate(cut)
+
+
 def test_a_failed_run_says_how_it_ended(eye: Eye, lab: Laboratory) -> None:
     failed = next(run for run in lab.get("/runs?limit=500&q=name%3Dbad")["runs"])
     eye.go(f"/runs/{failed['id']}?tab=about")

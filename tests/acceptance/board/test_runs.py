@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.acceptance.board.eye import WIDE, Eye, soon
+from tests.acceptance.board.eye import NARROW, WIDE, Eye, soon
 from tests.acceptance.board.laboratory import LRS, PROJECT, SEEDS, Laboratory
 
 TALL = 4000  # so that every row is drawn, however many runs other tests have made
@@ -51,6 +51,38 @@ def test_a_query_that_is_none_is_explained(eye: Eye) -> None:
     page.get_by_label("Filter").fill("")
     soon(lambda: rows(eye))
     eye.errors.clear()
+
+
+def test_a_filter_that_nothing_fits_is_told_for_the_terminal(eye: Eye, lab: Laboratory) -> None:
+    query = quote("name~nobody's lr<1")
+    eye.go(f"/runs?q={query}")
+    eye.wait_text(r"paddock ls 'name~nobody'\''s lr<1'", "main .empty code")
+
+
+@pytest.mark.parametrize("menu", ["Group", "Columns"])
+def test_a_list_of_keys_is_searched_by_typing(eye: Eye, menu: str) -> None:
+    page = eye.go("/runs")
+    page.get_by_role("button", name=menu).press("Enter")
+    page.keyboard.type("optimizer.lr")
+    box = page.locator(".panel-search")
+    soon(lambda: box.input_value() == "optimizer.lr")
+    page.locator(".panel .item", has_text="optimizer.lr").first.wait_for()
+    page.keyboard.press("Escape")
+    box.wait_for(state="detached")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_selecting_a_run_moves_no_row(eye: Eye, size: tuple[int, int]) -> None:
+    page = eye.go("/runs?q=name~sweep")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    boxes = page.locator(f"{ROW} input[type=checkbox]")
+    boxes.nth(1).wait_for()
+    place = boxes.nth(0).bounding_box()
+    boxes.nth(1).click()
+    eye.wait_text("1 run selected")
+    assert boxes.nth(0).bounding_box() == place
+    page.keyboard.press("Escape")
+    eye.wait_text("Select runs to compare")
 
 
 def test_a_head_sorts_and_the_address_keeps_it(eye: Eye, lab: Laboratory) -> None:

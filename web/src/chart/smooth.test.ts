@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ema, spacingOf } from "./smooth.ts";
+import { ema, NOTCHES, notchOf, spacingOf, weightOf } from "./smooth.ts";
 
 describe("smoothing", () => {
   test("leaves a constant as it is, from the first point on", () => {
@@ -34,5 +34,12 @@ describe("smoothing", () => {
   test("knows how dense a series was", () => {
     expect(spacingOf([0, 50, 100], 101)).toBe(1);
     expect(spacingOf([7], 1)).toBe(1);
+  });
+
+  test("is chosen in notches, each of which is another one", () => {
+    const notches = Array.from({ length: NOTCHES + 1 }, (_, at) => at);
+    expect(notches.map((at) => notchOf(weightOf(at)))).toEqual(notches);
+    expect([weightOf(0), weightOf(NOTCHES)]).toEqual([0, 0.999]);
+    expect(weightOf(34)).toBeCloseTo(0.9, 1);
   });
 });

@@ -32,3 +32,9 @@ export function spacingOf(steps: readonly number[], count: number): number {
   if (steps.length < 2 || last === undefined || count < 2) return 1;
   return Math.max((last - steps[0]!) / (count - 1), 1e-9);
 }
+
+/** Of the slider: as far from 0.9 to 0.99 as from 0 to 0.9, since each of both is ten times as smooth. */
+export const NOTCHES = 100;
+const TENS = 3; // 0.999 is the most
+export const weightOf = (notch: number): number => Number((1 - 10 ** ((-TENS * notch) / NOTCHES)).toFixed(5));
+export const notchOf = (weight: number): number => Math.round((NOTCHES / TENS) * -Math.log10(1 - weight)) || 0;

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { AXES, isAxis, kindOf, type Axis } from "~/chart/axis";
 import type { Range } from "~/chart/line";
+import { NOTCHES, notchOf, weightOf } from "~/chart/smooth";
 import { Choice } from "~/part/parts";
 import { here, set } from "~/route/router";
 
@@ -48,13 +49,14 @@ export function Controls({ view, epoch = true, axes = true }: { view: View; epoc
     else letters.delete(letter);
     set({ log: [...letters].sort().join("") });
   };
+  const said = view.smooth === 0 ? "off" : view.smooth.toFixed(view.smooth > 0.99 ? 3 : 2);
   const known = epoch ? AXES : AXES.filter(([axis]) => axis !== "epoch");
   return (
     <div class="controls">
       <label>
         Smooth
-        <input type="range" min="0" max="0.999" step="0.001" value={view.smooth} onInput={(event) => set({ smooth: Number(event.currentTarget.value) || undefined })} />
-        <output>{view.smooth === 0 ? "off" : view.smooth.toFixed(view.smooth > 0.99 ? 3 : 2)}</output>
+        <input type="range" min="0" max={NOTCHES} step="1" value={notchOf(view.smooth)} aria-valuetext={said} onInput={(event) => set({ smooth: weightOf(Number(event.currentTarget.value)) || undefined })} />
+        <output>{said}</output>
       </label>
       {axes && <Choice label="x axis" value={view.axis} options={known} onChoose={(axis) => set({ x: axis === "step" ? undefined : axis, zoom: undefined })} />}
       <span class="choice" role="group" aria-label="logarithmic axes">

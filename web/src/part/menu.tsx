@@ -19,6 +19,8 @@ export function Menu({ label, title, end, children, disabled }: {
       setOpen(false);
       button.current?.focus();
     };
+    // An element that comes later than the page is not focused by its attribute alone.
+    root.current?.querySelector<HTMLElement>(".panel [autofocus]")?.focus();
     addEventListener("pointerdown", outside);
     addEventListener("keydown", key, true);
     return () => {

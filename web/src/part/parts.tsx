@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ApiError } from "~/api/client";
 import { say } from "~/shell/toast";
+import { shareOf } from "~/text/format";
 
 export function StateMark({ state }: { state: string }): JSX.Element {
   return <span class={`state ${state}`}>{state}</span>;
@@ -11,7 +12,7 @@ export function StateMark({ state }: { state: string }): JSX.Element {
 /** A bar and its share; a share that is not known has no bar. */
 export function Meter({ share, state = "" }: { share: number | null | undefined; state?: string }): JSX.Element | null {
   if (share === null || share === undefined || !Number.isFinite(share)) return null;
-  const shown = Math.max(0, Math.min(1, share));
+  const shown = shareOf(share, state);
   const percent = Math.floor(shown * 100);
   return (
     <span class={`meter ${state}`} role="progressbar" aria-label="progress" aria-valuenow={percent} aria-valuemin={0} aria-valuemax={100}>

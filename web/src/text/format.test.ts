@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ago, bytes, cell, duration, last, meanStd, number } from "./format.ts";
+import { ago, bytes, cell, duration, last, meanStd, number, shareOf } from "./format.ts";
 
 describe("numbers", () => {
   test.each([
@@ -35,4 +35,9 @@ test("times, sizes and other values", () => {
   expect(bytes(12)).toBe("12 B");
   expect(cell({ a: [1] })).toBe('{"a":[1]}');
   expect(cell(false)).toBe("false");
+});
+
+test("a share of what did not end well is never all of it", () => {
+  expect(["running", "finished", "failed", "killed", "lost"].map((state) => shareOf(1, state))).toEqual([1, 1, 0.99, 0.99, 0.99]);
+  expect([shareOf(0.5, "failed"), shareOf(-1), shareOf(2)]).toEqual([0.5, 0, 1]);
 });

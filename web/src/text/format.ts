@@ -96,6 +96,13 @@ export function bytes(size: number): string {
 export const count = (n: number): string => n.toLocaleString("en");
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
 
+const BROKEN = new Set(["failed", "killed", "lost"]);
+
+/** A share as it may be shown, of 1: what did not end well is never all of it, also when its last bar was full. */
+export function shareOf(share: number, state = ""): number {
+  return Math.max(0, Math.min(BROKEN.has(state) ? 0.99 : 1, share));
+}
+
 /** As arithmetic takes it. */
 export function toNumber(value: Num | undefined): number {
   if (value === "inf") return Infinity;

@@ -8,7 +8,7 @@ import { Differences } from "~/page/compare/differences";
 import { Parallel } from "~/page/compare/parallel";
 import { differing, hasSeeds, teams as teamsOf, type Property, type Team } from "~/page/compare/properties";
 import { Results } from "~/page/compare/resulttable";
-import { isEpoch, metricsOf, STATS, type StatName } from "~/page/compare/results";
+import { metricsOf, resultsAmong, STATS, type StatName } from "~/page/compare/results";
 import { Scatter } from "~/page/compare/scatter";
 import { settingOf, type Change, type Setting } from "~/page/compare/setting";
 
@@ -32,7 +32,7 @@ export function materialOf(query: URLSearchParams, runs: readonly Run[]): Materi
   const folded = canFold && setting.fold !== "0";
   const every = metricsOf(runs);
   const known = setting.metrics.filter((metric) => every.includes(metric));
-  const metrics = known.length > 0 ? known : every.filter((name) => !isEpoch(name)).slice(0, setting.show === "results" ? 6 : 3);
+  const metrics = known.length > 0 ? known : resultsAmong(every, properties).slice(0, setting.show === "results" ? 6 : 3);
   const asked = STATS.filter((stat) => setting.stats.includes(stat));
   return { setting, runs, properties, canFold, folded, every, metrics, stats: asked.length > 0 ? asked : ["best"], teams: teamsOf(runs, properties, folded) };
 }

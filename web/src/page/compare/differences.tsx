@@ -7,10 +7,11 @@ import type { Diff, DiffRow, Run } from "~/api/types";
 import { Notice, Waiting } from "~/part/parts";
 import { differ, GONE, shown } from "~/page/compare/properties";
 import type { Change } from "~/page/compare/setting";
+import { commandLine } from "~/text/shell";
 
 export type Whole = Diff & { code: CodeDiff[] | null; known_packages: number };
 const FIELDS: readonly [title: string, of: (run: Run) => unknown][] = [
-  ["commit", (run) => run.commit || GONE], ["snapshot", (run) => run.code.slice(0, 12) || GONE], ["command", (run) => run.command.join(" ") || GONE],
+  ["commit", (run) => run.commit || GONE], ["snapshot", (run) => run.code.slice(0, 12) || GONE], ["command", (run) => commandLine(run.command) || GONE],
   ["host", (run) => run.host || GONE], ["user", (run) => run.user || GONE], ["state", (run) => run.state],
 ];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Num, Run } from "~/api/types";
-import { column, lowerIsBetter, metricsOf, summary } from "./results.ts";
+import { column, lowerIsBetter, metricsOf, resultsAmong, summary } from "./results.ts";
 
 const run = (id: string, loss: Num, more: Record<string, unknown> = {}): Run =>
   ({ id, name: id, metrics: { loss: { best: loss, min: loss, max: 9, last: loss, count: 3 }, ...more } }) as unknown as Run;
@@ -29,5 +29,10 @@ describe("results", () => {
     expect(lowerIsBetter(once, "test/loss")).toBe(true);
     expect(lowerIsBetter([{ ...once[0]!, goals: { "test/loss": "max" } }], "test/loss")).toBe(false);
     expect(metricsOf(runs)).toEqual(["loss", "acc", "epoch"]);
+  });
+
+  test("what was set is no result, though it was logged", () => {
+    const properties = [{ key: "config.lr" }, { key: "code.loss" }];
+    expect(resultsAmong(["loss", "lr", "train/lr", "epoch"], properties)).toEqual(["loss", "train/lr"]);
   });
 });

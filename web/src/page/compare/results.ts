@@ -20,6 +20,11 @@ export function metricsOf(runs: readonly Run[]): string[] {
 
 export const isEpoch = (name: string): boolean => /(^|\/)epoch$/.test(name);
 
+/** Those to begin with. A learning rate that is logged as well was set: it is no result, and none of them is the best. */
+export function resultsAmong(metrics: readonly string[], properties: readonly { key: string }[]): string[] {
+  return metrics.filter((name) => !isEpoch(name) && !properties.some((one) => one.key === `config.${name}`));
+}
+
 /** What the runs themselves say, else what the server took for the best, else what the name suggests: of a metric that was
  * logged once the least and the greatest are the same. */
 export function lowerIsBetter(runs: readonly Run[], metric: string): boolean {

@@ -38,10 +38,12 @@ export function Results({ runs, teams, properties, metrics, stats, folded, onCha
             {STATS.map((stat) => <button type="button" key={stat} aria-pressed={stats.includes(stat)} onClick={() => flip(stat)}>{stat}</button>)}
           </span>
           <span class="grow" />
-          <span class="muted small wide-only">Copy as</span>
-          <Copy label="LaTeX" text={() => latex(table)} />
-          <Copy label="Markdown" text={() => markdown(table)} />
-          <Copy label="CSV" text={() => csv(table)} />
+          <span class="row">
+            <span class="muted small">Copy as</span>
+            <Copy label="LaTeX" text={() => latex(table)} />
+            <Copy label="Markdown" text={() => markdown(table)} />
+            <Copy label="CSV" text={() => csv(table)} />
+          </span>
         </header>
       )}
       <div class="scroll" tabIndex={0} role="region" aria-label="Results"><ResultGrid table={table} links={folded ? [] : teams.map((team) => team.key)} /></div>
@@ -52,7 +54,7 @@ export function Results({ runs, teams, properties, metrics, stats, folded, onCha
 export function ResultGrid({ table, links = [] }: { table: TextTable; links?: readonly string[] }): JSX.Element {
   return (
     <table class="grid-table results">
-      <thead><tr>{table.head.map((title, at) => <th key={title} class={table.right[at] ? "number" : ""}>{title}</th>)}</tr></thead>
+      <thead><tr>{table.head.map((title, at) => <th key={at} class={table.right[at] ? "number" : ""}>{title}</th>)}</tr></thead>
       <tbody>
         {table.rows.map((row, number) => (
           <tr key={number}>

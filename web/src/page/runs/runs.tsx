@@ -11,6 +11,7 @@ import { useKeys } from "~/shell/keys";
 import { say } from "~/shell/toast";
 import { count, plural } from "~/text/format";
 import { and, these } from "~/text/query";
+import { quoted } from "~/text/shell";
 import { Filter, KeyMenu } from "~/page/runs/bar";
 import { usual } from "~/page/runs/columns";
 import { GroupTable } from "~/page/runs/grouped";
@@ -44,7 +45,7 @@ export default function Runs(): JSX.Element {
       <Filter q={q} error={error} onChange={(next) => set({ q: next })} />
       <Selected rows={rows} q={q} grouped={grouped} />
       {empty ? (
-        <div class="card">{q ? <NothingFits /> : (
+        <div class="card">{q ? <NothingFits q={q} /> : (
           <Empty title="No runs yet" command="python train.py">
             A script that calls <code>paddock.init()</code> and <code>run.log()</code> shows up here while it runs; so does what a worker takes from a queue.
           </Empty>
@@ -65,11 +66,11 @@ const TRAININGS = "job_type!=eval";
 /** The query without what leaves evaluations away. */
 const without = (q: string): string => q.split(TRAININGS).map((part) => part.trim()).filter(Boolean).join(" ");
 
-function NothingFits(): JSX.Element {
+function NothingFits({ q }: { q: string }): JSX.Element {
   return (
     <div class="empty">
       <h2>No run fits this filter</h2>
-      <p>The same filter works in the terminal: <code>paddock ls 'state=failed created&gt;1d'</code></p>
+      <p>The same filter works in the terminal: <code>{`paddock ls ${quoted(q)}`}</code></p>
       <button type="button" class="button" onClick={() => set({ q: undefined })}>Show all runs</button>
     </div>
   );

@@ -7,6 +7,7 @@ import { attempts, type Attempt } from "~/page/run/about/attempts";
 import { flat } from "~/page/run/about/flat";
 import { asked, set } from "~/route/router";
 import { bytes, cell, clock, count, duration, last as lastOf, number, plural } from "~/text/format";
+import { commandLine } from "~/text/shell";
 
 export function Sheet({ detail, relations }: { detail: Detail; relations: Relations | undefined }): JSX.Element {
   const { run, facts } = detail;
@@ -92,7 +93,7 @@ function Facts({ detail: { run, home, facts } }: { detail: Detail }): JSX.Elemen
     ["group", run.group],
     ["user", run.user],
     ["host", run.host],
-    ["command", run.command.length > 0 && <span class="mono">{run.command.join(" ")}</span>],
+    ["command", run.command.length > 0 && <span class="mono">{commandLine(run.command)}</span>],
     ["directory", Boolean(facts["cwd"]) && <span class="mono">{String(facts["cwd"])}</span>],
     ["created", clock(run.created)],
     ["started", run.started && clock(run.started)],

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, isAbort } from "~/api/client";
 import type { Searched } from "~/api/about";
 import { asked, set } from "~/route/router";
@@ -26,8 +26,11 @@ export function useSearch(run: string, attempt: number | undefined, rank: number
   const [hits, setHits] = useState<readonly number[]>([]);
   const at = shownOf(hits);
   const [state, setState] = useState<"" | "searching" | "more" | "failed">("");
+  const heard = useRef(""); // of which text the hits are
+  const due = useRef(""); // the text that is to be gone to when there is an answer
   useEffect(() => {
     setHits([]);
+    heard.current = "";
     setState(text ? "searching" : "");
     if (!text) return;
     const stop = new AbortController();
@@ -41,8 +44,11 @@ export function useSearch(run: string, attempt: number | undefined, rank: number
           found = [...found, ...page.hits.map((hit) => hit.start)];
           next = page.next;
           setHits(found);
+          heard.current = text;
         }
         setState(next === null ? "" : "more");
+        if (due.current === text && found.length > 0) set({ hit: found.at(-1) });
+        due.current = "";
       } catch (error) {
         if (!isAbort(error)) setState("failed");
       }
@@ -53,7 +59,9 @@ export function useSearch(run: string, attempt: number | undefined, rank: number
     };
   }, [run, attempt, rank, text]);
   const step = (by: 1 | -1): void => {
-    if (hits.length === 0) return;
+    const wanted = asked("find");
+    due.current = heard.current === wanted ? "" : wanted; // Enter is often quicker than the answer
+    if (due.current || hits.length === 0) return;
     // The first step goes to the last line that has it: what was printed lately is what people look for.
     const at = shownOf(hits); // not that of the last rendering: the next key may come before it
     set({ hit: hits[at < 0 ? hits.length - 1 : (at + by + hits.length) % hits.length] });
