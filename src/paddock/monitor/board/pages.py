@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from paddock.errors import NotFound
 from paddock.monitor.board import bundle
 from paddock.monitor.board.bundle import Bundle, File
 from paddock.monitor.http.route import Call, Reply, Route, unchanged
 from paddock.version import __version__
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 # Each view is an address, so that it can be sent to somebody; web/src/route/router.ts reads the same ones.
 VIEWS = (
@@ -44,6 +48,18 @@ def page(call: Call) -> Reply:
     if found is None:
         return Reply(_UNBUILT.encode(), kind="text/html; charset=utf-8")
     return unchanged(found.tag) if call.knows(found.tag) else _reply(call, found, "private, no-cache")
+
+
+def is_mistyped(request: Request) -> bool:
+    """Somebody looks for a page that there is not: an address that was cut, or one with a slash too many."""
+    asked = request.url.path
+    return "text/html" in request.headers.get("accept", "") and not asked.startswith(("/api/", "/assets/"))
+
+
+def nowhere() -> Reply:
+    """The board, which says that there is no such page, and leads to all there is."""
+    found = built().page
+    return Reply(found.body if found is not None else _UNBUILT.encode(), 404, "text/html; charset=utf-8")
 
 
 def asset(call: Call) -> Reply:

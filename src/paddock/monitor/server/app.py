@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route as Way
 
 from paddock.errors import PaddockError
+from paddock.monitor.board import pages
 from paddock.monitor.entrance.guard import Guard, Rules
 from paddock.monitor.house import House
 from paddock.monitor.http import asked, encoding, failure, intake
@@ -119,7 +120,9 @@ def _response(found: Any, status: int) -> Response:
     return Response(found.body, found.status, dict(found.headers), found.kind)
 
 
-def _http_error(_: Request, error: HTTPException) -> Response:
+def _http_error(request: Request, error: HTTPException) -> Response:
+    if error.status_code == 404 and pages.is_mistyped(request):
+        return _response(pages.nowhere(), 404)
     said = {404: "There is nothing here.", 405: "This cannot be called so."}.get(error.status_code, str(error.detail))
     hint = f"GET {API}/openapi.json lists what there is."
     body = failure.envelope(said, hint, {404: "NotFound", 405: "MethodNotAllowed"}.get(error.status_code, "Error"))

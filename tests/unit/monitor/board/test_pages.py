@@ -58,6 +58,20 @@ def test_an_address_that_is_no_view_is_not_found(shown: Server, built: Path) -> 
     assert shown.ask("GET", "/elsewhere").status == 404
 
 
+@pytest.mark.parametrize("path", ["/elsewhere", "/runs/", "/runs/a/b"])
+def test_somebody_who_mistypes_an_address_sees_the_board(shown: Server, built: Path, path: str) -> None:
+    answer = shown.ask("GET", path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert answer.status == 404 and b"<title>Paddock</title>" in answer.body
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/elsewhere", "/assets/none.js"])
+def test_what_programs_ask_for_is_not_found_in_json(shown: Server, built: Path, path: str) -> None:
+    answer = shown.ask("GET", path, headers={"Accept": "text/html"})
+    assert answer.status == 404 and answer.headers["content-type"] == "application/json"
+
+
 def test_a_checkout_without_the_bundle_says_how_to_build_it(
     shown: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
