@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 import shutil
 from pathlib import Path
+from typing import Any
 
-from tests.acceptance.board.eye import Eye, soon
-from tests.acceptance.board.laboratory import Laboratory
+from tests.acceptance.board.eye import Eye, opened, soon
+from tests.acceptance.board.laboratory import EVALUATE, Laboratory, laboratory
 
 
 def test_a_watch_leads_to_its_checkpoints(eye: Eye, lab: Laboratory) -> None:
@@ -78,6 +79,34 @@ def test_what_waits_and_what_was_missed_is_told_with_the_reason(eye: Eye, lab: L
     row.get_by_text(missed["reason"]).wait_for()
     soon(lambda: page.locator("main table.checkpoints tbody tr").count() == 1)
     eye.pictures("watch-missed")
+
+
+def test_what_nobody_tells_of_is_seen_without_a_reload(browser: Any, tmp_path: Path) -> None:
+    """In a home where nothing else happens: a queue elsewhere and a watcher that is killed say nothing."""
+    with (
+        laboratory(tmp_path / "quiet") as quiet,
+        opened(browser, quiet.url) as page,
+        opened(browser, quiet.url) as listed,
+    ):
+        (quiet.work / "evaluate.py").write_text(EVALUATE)
+        (quiet.work / "out").mkdir()
+        elsewhere = str(tmp_path / "q")
+        ways = ("--regex-filter", r"\.json$", "--quiet-time", "0.1s", "--queue", elsewhere, "--num-eval-workers", "0")
+        watcher = quiet.start("watch", "out", "--evaluator", "evaluate.py:score", *ways, "--plain", "--eval-existing")
+        soon(lambda: quiet.get("/watches")["watches"] and quiet.watch("out")["watched"])
+        (quiet.work / "out/step=10.json").write_text("0.5")
+        listed.go("/watches")
+        page.go(f"/watches/{quiet.watch('out')['watch']}")
+        for seen in (page, listed):
+            seen.wait_text("1 pending")
+            seen.wait_text("watched on ")
+        quiet.paddock("cancel", "--queue", elsewhere, "--all", "--yes")
+        for seen in (page, listed):
+            seen.wait_text("1 cancelled")
+        watcher.kill()
+        for seen in (page, listed):
+            seen.page.locator("main", has_text="watched on ").wait_for(state="detached")
+            seen.fine()
 
 
 def test_a_command_that_is_shown_can_be_pasted(eye: Eye, lab: Laboratory) -> None:

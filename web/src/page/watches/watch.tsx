@@ -15,7 +15,7 @@ import { baseName, within } from "~/page/run/chart/scores";
 import { Counts } from "~/page/watches/counts";
 import { byCheckpoint, metricsOf, tracks } from "~/page/watches/scores";
 import { Checkpoints } from "~/page/watches/table";
-import { Keeper } from "~/page/watches/watches";
+import { Keeper, moves } from "~/page/watches/watches";
 import "~/page/watches/watches.css";
 import { asked, set } from "~/route/router";
 import { dark } from "~/shell/theme";
@@ -23,12 +23,14 @@ import { number } from "~/text/format";
 import { quoted } from "~/text/shell";
 
 const MOST = 20_000;
+const IDLE_MS = 5000;
+const PART_MS = 2; // and for each evaluation: an answer with many costs more
 const MOST_NAMED = 100;
 type Names = ReadonlyMap<string, string>;
 
 export default function WatchPage({ id }: { id: string }): JSX.Element {
   const watch = useFetched(id, (signal) => get<WatchDetail>(`/watches/${encodeURIComponent(id)}`, { limit: MOST }, signal));
-  useAgain(["watches", "queues"], watch.again, 1000);
+  useAgain(["watches", "queues"], watch.again, 1000, watch.data && moves(watch.data) ? IDLE_MS + PART_MS * watch.data.evaluations.length : undefined);
   if (watch.error && !watch.data) {
     if (watch.error.status === 404) return <Empty title="There is no such watch" command="paddock watch ls">{watch.error.message}</Empty>;
     return <Notice error={watch.error} />;

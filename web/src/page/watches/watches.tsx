@@ -9,9 +9,14 @@ import { Counts } from "~/page/watches/counts";
 import "~/page/watches/watches.css";
 import { number, plural } from "~/text/format";
 
+const IDLE_MS = 10_000;
+
+/** Nobody tells that a watcher has died, that an evaluation has left its worker, or what happens in a queue elsewhere. */
+export const moves = (watch: Watched): boolean => watch.watched || (watch.counts["running"] ?? 0) + (watch.counts["pending"] ?? 0) > 0;
+
 export default function WatchesPage(): JSX.Element {
   const list = useFetched("watches", (signal) => get<WatchList>("/watches", {}, signal));
-  useAgain(["watches", "queues"], list.again, 1000);
+  useAgain(["watches", "queues"], list.again, 1000, list.data?.watches.some(moves) ? IDLE_MS : undefined);
   if (list.error && !list.data) return <Notice error={list.error} />;
   if (!list.data) return <Waiting height={360} />;
   if (list.data.watches.length === 0) {
