@@ -59,13 +59,20 @@ class Index:
         parts = place.split(os.sep)
         above = [os.sep.join(parts[:count]) for count in range(len(parts), 0, -1)]
         ends = [os.sep.join(parts[count:]) for count in range(len(parts))]
-        fitting = {number for path in above if len(path) > 1 for number in self._whole.get(path, ())}
+        # With how much of the place they name: what lies below --data /data may be of another run, which names it.
+        fitting = {n: len(path) for path in reversed(above) if len(path) > 1 for n in self._whole.get(path, ())}
         unsure: set[int] = set()
         for meant, unknown in map(self._meant, ends):
-            fitting |= {number for path in above if path for number in meant.get(path, ())}
+            for path in filter(None, above):
+                fitting |= {n: max(len(path), fitting.get(n, 0)) for n in meant.get(path, ())}
             unsure.update(unknown)
-        # The one that runs now before those that are over, then the newest: the catalog lists those first.
-        best = min(fitting or unsure, key=lambda number: (self._rows[number].state != RUNNING, number), default=None)
+
+        def rank(number: int) -> tuple[bool, int, bool, int]:
+            """The one that runs now goes before those that are over, then the newest: the catalog lists those first."""
+            run = self._rows[number]
+            return is_made(run.id), -fitting.get(number, 0), run.state != RUNNING, number
+
+        best = min(fitting or unsure, key=rank, default=None)
         found = self._rows[best].id if best is not None else ""
         if (not found or is_made(found)) and not is_url(place):
             only = working.only_one(place, self._worked, _words)

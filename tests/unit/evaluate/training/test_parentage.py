@@ -106,6 +106,28 @@ def test_of_a_run_that_runs_it_is_also_what_lies_below(home: Home, found: Parent
     assert is_made(found(str(place_of(tmp_path, "third") / "step=1.pt")))
 
 
+@pytest.mark.parametrize("second_runs", [True, False])
+def test_of_runs_that_name_a_directory_above_it_is_the_one_that_names_it_itself(
+    home: Home, found: Parentage, tmp_path: Path, second_runs: bool
+) -> None:
+    """All read from --data, below which each writes; the one that began last is not that of all."""
+    for name, running in (("first", False), ("second", second_runs)):
+        out = tmp_path / "data" / "runs" / name
+        write_run(home, name, config={"data": str(tmp_path / "data"), "out": str(out)}, running=running)
+    for name in ("first", "second"):
+        assert found(str(tmp_path / "data" / "runs" / name / "step=1.pt")) == name
+    assert found(str(tmp_path / "data" / "step=1.pt")) == "second"
+
+
+def test_one_that_was_made_for_scores_gives_way_to_a_training_that_names_a_directory_above(
+    home: Home, found: Parentage, tmp_path: Path
+) -> None:
+    out = place_of(tmp_path, "runs", "first")
+    assert is_made(found(str(out / "step=1.pt")))
+    write_run(home, "train", config={"base": str(tmp_path / "runs")}, running=True)
+    until(lambda: found(str(out / "step=1.pt")) == "train")
+
+
 def test_a_relative_path_is_taken_by_its_end_where_nobody_knows_what_it_meant(
     home: Home, found: Parentage, tmp_path: Path
 ) -> None:
