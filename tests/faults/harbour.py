@@ -21,10 +21,13 @@ TOKEN = "a-token-of-the-tests-0123456789"
 
 
 def files_of(run: Path) -> dict[str, bytes]:
-    """What is sent of a run, byte by byte. Output without a byte is not; nor is a file that goes meanwhile."""
+    """What is sent of a run, byte by byte. Output without a byte is not; nor is a file that goes meanwhile. What a
+    server that was killed had written aside, and not yet given its name, is for `paddock gc`."""
     own = ("shipped.json", ".ship.lock")
     found = {}
     for path in sorted(run.rglob("*")):
+        if path.name.startswith(".") and path.suffix == ".tmp":
+            continue
         with contextlib.suppress(FileNotFoundError):
             if path.is_file() and path.name not in own and ((data := path.read_bytes()) or path.suffix != ".log"):
                 found[str(path.relative_to(run))] = data
