@@ -89,3 +89,13 @@ def test_ranks_that_asked_for_no_gpu_see_those_of_their_slots_as_if_they_had(pro
     assert program("worker", "--gpus", "4,7", "--no-persist").code == 0
     output = program.home / "runs" / task / "output"
     assert [(output / name).read_text() for name in ("1.log", "1.r1.log")] == ["0 of 4,7\n", "1 of 4,7\n"]
+
+
+def test_the_only_task_may_be_named_as_everywhere_and_one_that_is_not_there_is_told(program) -> None:
+    for name in ("one", "two"):
+        assert program("submit", "-q", "--no-snapshot", "--name", name, "--", "true").code == 0
+    assert program("worker", "--only", "two").code == 0
+    found = {task["name"]: task["state"] for task in program("ls", "--json").json["runs"]}
+    assert found == {"one": "queued", "two": "finished"}
+    gone = program("worker", "--only", "three")
+    assert gone.code == 0 and "no task 'three'" in gone.err

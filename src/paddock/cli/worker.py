@@ -17,7 +17,7 @@ from paddock.cli import workplace
 from paddock.cli.command import Session, verb
 from paddock.cli.span import SPAN, Span
 from paddock.compare.source import source
-from paddock.errors import UsageError
+from paddock.errors import NotFound, UsageError
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.redis.address import is_redis
 from paddock.record.layout import Home
@@ -91,6 +91,9 @@ def worker(
     given = settings.load()
     home = source(session.home_option).home  # it need not exist yet
     home.prepare()
+    names = list(dict.fromkeys((*queues, *more) or (given.queue,)))
+    if only:
+        only = _sought(session, home, names, only)
     options = Options(
         from_options(
             gpus, slots, os.environ, cpus or workplace.all_cores(), parse_bytes(mem) if mem else workplace.all_memory()
@@ -108,7 +111,6 @@ def worker(
         fetch=workplace.code_road(given, home),
         warm=kinds(Path.cwd(), map(wire.loads, warm)),
     )
-    names = list(dict.fromkeys((*queues, *more) or (given.queue,)))
     found: list[DirectoryQueue] = []
     works: Worker | RedisWorker
     cache = workplace.cache(given, home)
@@ -146,6 +148,21 @@ def _on_redis(session: Session, names: list[str], home: Home, options: Options, 
     works = RedisWorker(home, queue, options, cache, lambda texts: _tell(session, texts))
     remember(queue.address, queue.name, home)
     return works
+
+
+def _sought(session: Session, home: Home, names: list[str], word: str) -> str:
+    """The id of the task that a person may have named otherwise. An engine has ids, also of one that is gone."""
+    from paddock.queue.order.selection import named
+    from paddock.queue.show.view import snapshot
+
+    places = [find_queue(name, home) for name in names if not is_redis(name)]
+    entries = [entry for queue in places if queue.exists() for entry in snapshot(queue).entries]
+    try:
+        return named(entries, [word])[0].id
+    except NotFound:
+        if places:
+            session.out.note(f"There is no task {word!r} in {', '.join(queue.address for queue in places)}.")
+        return word
 
 
 def _tell(session: Session, texts: Sequence[str]) -> None:
