@@ -113,6 +113,7 @@ def _init(about: dict[str, Any], config: Any, parent: str | None) -> Run:
 
         return active.enter(DisabledRun({**asked, "config": values}))
     address_of(chosen)
+    starting.check(chosen)
     notice.forget(silent=bool(about.get("silent")))
     ranked = rank_of(os.environ)
     identity = decide(

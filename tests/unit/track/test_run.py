@@ -314,3 +314,9 @@ def test_a_mistake_in_the_address_is_said_before_there_is_a_run(home, address: s
     with pytest.raises(UsageError, match=r"address|port"):
         paddock.init(address=address)
     assert list(home.runs.iterdir()) == [] and paddock.run is None
+
+
+def test_a_mistake_in_the_address_of_a_server_of_its_own_is_said_before_there_is_a_run(home) -> None:
+    with pytest.raises(UsageError, match="address"):
+        paddock.init(serve="a b")
+    assert list(home.runs.iterdir()) == [] and paddock.run is None

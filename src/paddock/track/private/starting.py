@@ -40,6 +40,15 @@ def meet(chosen: Settings, identity: Identity, environ: Mapping[str, str] = os.e
     return msgspec.structs.replace(chosen, values=values, sources=sources)
 
 
+def check(chosen: Settings) -> None:
+    """A mistake in the address is said before there is a run."""
+    address = "" if chosen.serve == AUTO else _asked(chosen)
+    if address:
+        from paddock.address import parse
+
+        parse(address)
+
+
 def serve(home: Home, run: RunDirectory, identity: Identity, chosen: Settings) -> PrivateServer | None:
     """A server for the workers of this process, which find its address in their environment; it ends with this
     process. Only the main process has one, and of ranks the first."""
@@ -53,7 +62,7 @@ def serve(home: Home, run: RunDirectory, identity: Identity, chosen: Settings) -
     from paddock.address import parse
     from paddock.track.private.server import PrivateServer
 
-    where = parse(address)  # a mistake in it is said at once
+    where = parse(address)
     ranked = identity.rank is not None and chosen.serve == AUTO
     server = PrivateServer(home, f":{where.port}" if ranked else address, where.host if ranked else "")
     if ranked:
