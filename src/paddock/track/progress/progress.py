@@ -52,6 +52,7 @@ class Progress:
         self._lock = threading.RLock()  # re-entrant: a signal handler may come in between
         self._total, self._msg, self._unit, self._key = total, _words(msg), unit, key
         self._share: Any = 0  # what this process has done
+        self._told: Any = 0  # as it was written last
         self._base: Any = 0  # what had been done elsewhere when this process came to it
         self._state = RUNNING
         self._parts = key is not None
@@ -182,9 +183,10 @@ class Progress:
         if run is None:
             return
         done, total = _number(self._share), _number(self._total)
-        if done is None:
+        if done is None:  # nan, or no number at all: what was counted before that holds
             self._refuse(self._share)
-            return
+            self._share = done = self._told
+        self._told = done
         self._written = monotonic()
         run._append(
             {
@@ -252,7 +254,7 @@ class Progress:
     def _forked(self) -> None:
         """In a forked child: its share begins at nothing."""
         self._lock = threading.RLock()
-        self._base, self._share = self._base + self._share, 0
+        self._base, self._share, self._told = self._base + self._share, 0, 0
         self._pid, self._maker, self._parts = os.getpid(), False, True
         self._run, self._written = None, 0.0  # bound anew, to the journal of this process
         self._waiting = self._writing = False
@@ -287,7 +289,7 @@ def join(id: str, run_id: str, done: Any, total: Any, msg: list[str], unit: str 
     made = Progress.__new__(Progress)
     made._lock = threading.RLock()
     made._total, made._msg, made._unit, made._key = total, msg, unit, None
-    made._share, made._base, made._state = 0, done, state
+    made._share, made._told, made._base, made._state = 0, 0, done, state
     made._parts, made._maker, made._pid = True, False, os.getpid()
     made._run, made._run_id, made._id = None, run_id or "-", id
     made._waiting, made._writing, made._written, made._left = False, False, 0.0, 0.0

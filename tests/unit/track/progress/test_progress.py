@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import paddock
@@ -188,6 +189,20 @@ def test_a_bar_of_a_dead_process_is_lost(bars) -> None:
     child.join()
     (bar,) = bars(run)
     assert bar.state == "lost" and bar.done == 10 and bar.fraction is not None and bar.fraction < 1
+
+
+@pytest.mark.parametrize("what", [float("nan"), np.arange(3), "three"])
+def test_what_is_no_number_is_left_out_and_the_rest_is_counted(bars, what: Any) -> None:
+    run = paddock.init()
+    with Progress.new(10, "odd") as progress:
+        progress.advance(3)
+        progress.total = 11  # so that the three are written
+        until(lambda: bars(run)[0].total == 11)
+        progress.advance(what)
+        until(lambda: run._dropped.get("progress"))
+        progress.advance(4)
+    (bar,) = bars(run)
+    assert (bar.done, bar.state) == (7, "done")
 
 
 def leave_open(fails: bool) -> None:
