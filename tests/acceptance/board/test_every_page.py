@@ -73,6 +73,7 @@ def test_an_empty_page_shows_the_one_command_that_fills_it(
         for name in LISTS:
             eye.go(f"/{name}")
             assert "paddock" in eye.text(".empty .command, .empty code"), name
+            assert "examples/" not in eye.text(".empty"), name  # which only a checkout has
             assert eye.barriers() == [], name
             eye.picture(f"empty-{name}")
         eye.fine()

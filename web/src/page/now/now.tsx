@@ -52,7 +52,7 @@ export default function NowPage(): JSX.Element {
               </section>
             )}
             {runs.trouble.length + runs.running.length === 0 && (
-              <Empty title={query ? "No run like this is running" : "Nothing is running"} command={query ? "" : "paddock run examples/digits.py"}>
+              <Empty title={query ? "No run like this is running" : "Nothing is running"} command={query ? "" : "paddock run train.py"}>
                 {!query && "What runs on any host of this home is here: where, how far, and how long it will still take."}
               </Empty>
             )}
