@@ -102,7 +102,7 @@ def submit(
         "project": project or "",
         "group": group or (name or sweep_name(words) if grid else ""),
         "env": _pairs(variables, "--env"),
-        "engine": {**_pairs(told, "--engine"), **({"time": time} if time else {})},
+        "engine": _for_engine(queue, {**_pairs(told, "--engine"), **({"time": time} if time else {})}),
         "snapshot": not no_snapshot,
     }
     tasks = [
@@ -110,7 +110,6 @@ def submit(
         for p in points
     ]
     kept = without_existing(home, tasks) if skip_existing else tasks
-    _refuse_wrong(queue, common["engine"])
     if dry_run and engines.is_engine(queue):
         from paddock.cli.dry import show_tasks
 
@@ -162,14 +161,16 @@ def _send_code(home: Home, digest: str) -> None:
         ship_code(home, digest)
 
 
-def _refuse_wrong(queue: str, told: Mapping[str, Any]) -> None:
-    """What the engine would not understand is said before anything is queued."""
+def _for_engine(queue: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    """With what the engine has to be told besides; what it would not understand is said before anything is queued."""
     if told and is_redis(queue):
         raise no_engine(queue)
     if engines.is_engine(queue):
-        from paddock.work.launch.engines import refuse_wrong
+        from paddock.work.launch.engines import frozen, refuse_wrong
 
         refuse_wrong(engines.parse(queue), told)
+        return {**frozen(engines.parse(queue)), **told}
+    return dict(told)
 
 
 def sweep_name(words: Sequence[str]) -> str:

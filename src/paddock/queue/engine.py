@@ -21,6 +21,7 @@ from paddock.errors import UsageError
 
 FILE = ".engine"
 SCHEMES = ("slurm", "k8s")
+FROZEN = "paddock.toml"  # in what a task tells its engine: what that file said when it was submitted
 _LONGEST_NAME = 60
 
 

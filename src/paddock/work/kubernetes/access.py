@@ -85,6 +85,12 @@ def namespace(config: Mapping[str, Any]) -> str:
     return str(_only(config, "contexts", "context").get("namespace") or "default")
 
 
+def chosen(config: Mapping[str, Any]) -> tuple[str, str]:
+    """The names of the context and of the server."""
+    contexts = config.get("contexts") or [{}]
+    return str(contexts[0].get("name", "")), str(_only(config, "clusters", "cluster").get("server", ""))
+
+
 def of_pod(environ: Mapping[str, str], account: Path = ACCOUNT) -> tuple[Access, str] | None:
     """The account of the pod that we run in, and its namespace; as kubectl does it, unless there is a configuration."""
     host, port = environ.get("KUBERNETES_SERVICE_HOST", ""), environ.get("KUBERNETES_SERVICE_PORT", "443")

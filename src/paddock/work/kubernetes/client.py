@@ -35,6 +35,7 @@ Result = TypeVar("Result")
 class Client:
     def __init__(self, context: str = "", namespace: str = "") -> None:
         self._context, self._namespace = context, namespace
+        self._chosen = "", ""  # the context and the server that the configuration names
 
     @property
     def where(self) -> str:
@@ -142,6 +143,12 @@ class Client:
 
     # The way there
 
+    @property
+    def whereabouts(self) -> tuple[str, str, str]:
+        """Context, server and namespace, as the configuration says them; nobody is asked."""
+        _ = self._connection
+        return self._chosen[0], self._chosen[1], self._namespace
+
     @cached_property
     def _connection(self) -> Connection:
         pod = access.of_pod(os.environ) if not self._context else None
@@ -149,6 +156,7 @@ class Client:
             direct, usual = pod
         else:
             config = kubectl.config(self._context)
+            self._chosen = access.chosen(config)
             found, usual = access.read(config, os.environ), access.namespace(config)
             if found is None:
                 self._namespace = self._namespace or usual

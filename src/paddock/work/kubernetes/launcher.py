@@ -16,18 +16,20 @@ from pathlib import Path
 from typing import Any
 
 from paddock import files, settings
-from paddock.errors import PaddockError, Unreachable, UsageError
+from paddock.errors import PaddockError, Refused, Unreachable, UsageError
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.engine import Engine
+from paddock.queue.engine import FROZEN, Engine
 from paddock.queue.lifecycle import settle
 from paddock.queue.task import Task, render
 from paddock.record.layout import Home
-from paddock.work.kubernetes import names, spec, states
+from paddock.work.kubernetes import names, site, spec, states
 from paddock.work.kubernetes.client import Client
 from paddock.work.kubernetes.options import Options, merge
+from paddock.work.kubernetes.site import Site
 from paddock.work.launcher import Capabilities, Job, Launched, Parcel
 
 TABLE = "kubernetes"
+OF_QUEUE = ("context", "namespace", "home")  # not one task's
 IDENTITY = ".k8s-queue"  # what the labels of this queue's jobs say: others may use the same namespace
 END_SECONDS = 50.0  # that a pod has to go
 WATCH_SECONDS = 300.0  # that a watch lasts before there is a new one
@@ -41,17 +43,43 @@ def place(engine: Engine) -> dict[str, str]:
     return {key: value for key, value in found.items() if value}
 
 
-def options(engine: Engine, *more: Mapping[str, Any]) -> Options:
-    """paddock.toml < the URL < what is said besides."""
-    table, path = settings.table(TABLE)
+def options(engine: Engine, told: Mapping[str, Any] | None = None, here: Mapping[str, Any] | None = None) -> Options:
+    """paddock.toml < the URL < what a task says. Of a task that has the file's words with it only the queue's own are
+    taken from the one that is `here`."""
+    said, here = dict(told or {}), table() if here is None else here
+    frozen = said.pop(FROZEN, None)
+    if isinstance(frozen, Mapping):
+        ours = {key: value for key, value in here.items() if key in OF_QUEUE}
+        here = {**{key: value for key, value in frozen.items() if key not in OF_QUEUE}, **ours}
+    return merge(here, place(engine), dict(engine.options), said)
+
+
+def refuse_elsewhere(engine: Engine, task: Task, here: Mapping[str, Any]) -> None:
+    """What is the queue's, and was in paddock.toml when a task was submitted, has to be in the one that is here."""
+    frozen, said = task.engine.get(FROZEN), {**place(engine), **dict(engine.options)}
+    if not isinstance(frozen, Mapping):
+        return
+    for key in OF_QUEUE:
+        meant, is_here = frozen.get(key), here.get(key)
+        if key not in said and meant != is_here:
+            raise UsageError(
+                f"{task.id} was submitted where paddock.toml says {key}={meant or 'nothing'}, and here it says "
+                f"{is_here or 'nothing'}.",
+                hint="Look from there, or name the place in the queue's URL: k8s://CONTEXT/NAMESPACE?home=...",
+            )
+
+
+def table() -> dict[str, Any]:
+    """What the settings and paddock.toml say of Jobs."""
+    found, path = settings.table(TABLE)
     given = settings.load()
     ours = {"server": given.server, "code_store": given.code_store}
     base = {key: value for key, value in ours.items() if value and not _is_here(value)}
     try:
-        merge(table)
+        merge(found)
     except UsageError as error:
         raise UsageError(f"{path}, [{TABLE}]: {error.message}", hint=error.hint) from None
-    return merge(base, table, place(engine), dict(engine.options), *more)
+    return {**base, **{key.replace("-", "_"): value for key, value in found.items()}}
 
 
 def _is_here(address: str) -> bool:
@@ -62,7 +90,8 @@ def _is_here(address: str) -> bool:
 class KubernetesLauncher:
     def __init__(self, engine: Engine, home: Home) -> None:
         self._engine, self._home = engine, home
-        self._options = options(engine)
+        self._table = table()
+        self._options = options(engine, here=self._table)
         self._sent: set[str] = set()
         self.client = Client(self._options.context, self._options.namespace)
 
@@ -74,6 +103,7 @@ class KubernetesLauncher:
         )
 
     def look(self, queue: DirectoryQueue) -> Mapping[str, Sequence[Job]]:
+        self._stay(queue)
         chosen = _chosen(queue)
         return states.jobs([*self.client.find("Job", chosen), *self.client.find("Pod", chosen)])
 
@@ -109,6 +139,21 @@ class KubernetesLauncher:
     def end(self, queue: DirectoryQueue, jobs: Sequence[Job]) -> None:
         self.client.delete("Job", [job.id for job in jobs], wait=END_SECONDS)
 
+    def _site(self) -> Site:
+        context, server, namespace = self.client.whereabouts
+        home = self._options.home
+        return Site(context, server, namespace, f"{home.source}:{home.path}" if home is not None else "")
+
+    def _stay(self, queue: DirectoryQueue) -> None:
+        """Another cluster knows of none of the queue's Jobs: each would be lost, and begin there a second time."""
+        there, here = site.read(queue), self._site()
+        if there is not None and there.differs(here) and site.may_have_jobs(queue):
+            raise Refused(
+                f"The Jobs of this queue are in {there}; from here it would be {here}: nothing was started or ended.",
+                hint="`kubectl config use-context`, and the directory of your paddock.toml, decide that; "
+                "k8s://CONTEXT/NAMESPACE?home=... says it for good.",
+            )
+
     def render(self, queue_name: str, task: Task, version: spec.Version = spec.NEWEST) -> list[spec.Spec]:
         """What would be sent for it. A queue that is there has a label of its own; its name may be longer than one."""
         shown = names.label(queue_name)
@@ -121,6 +166,7 @@ class KubernetesLauncher:
     def _make(self, queue: DirectoryQueue, parcels: Sequence[Parcel]) -> list[Launched]:
         """A Job for each, and its ConfigMap right behind it: the pod waits for that. What is refused is refused alone,
         unless it is all of them."""
+        self._stay(queue)
         mine, version = identity(queue), self.client.version
         name = queue.name if queue.path.parent == self._home.queues else str(queue.path)
         refused: dict[str, PaddockError] = {}
@@ -140,6 +186,8 @@ class KubernetesLauncher:
             return None
 
         ready = [parcel for parcel in parcels if parcel.task.id not in refused]
+        if ready:
+            site.keep(queue, self._site())  # before there is a Job that has to be found again
         for parcel, trouble in zip(ready, self.client.each(make, ready), strict=True):
             if trouble is not None:
                 refused[parcel.task.id] = trouble
@@ -171,7 +219,8 @@ class KubernetesLauncher:
                 f"{task.id} wants {task.workers} ranks: a Job of ours is one pod.",
                 hint="Start several workers with `paddock scale k8s`; they run it together.",
             )
-        told = options(self._engine, task.engine)
+        refuse_elsewhere(self._engine, task, self._table)
+        told = options(self._engine, task.engine, self._table)
         unique = secrets.token_hex(2)
         if told.home is None and self._options.home is None:
             _refuse_code_that_cannot_travel(task, told)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from paddock.errors import UsageError
-from paddock.queue.engine import Engine
+from paddock.queue.engine import FROZEN, Engine
 from paddock.queue.task import Task
 from paddock.record.layout import Home
 from paddock.work.launcher import Fleet, Launcher
@@ -22,6 +23,16 @@ def refuse_wrong(engine: Engine, told: Mapping[str, object]) -> None:
         from paddock.work.kubernetes.launcher import options
 
         options(engine, told)
+
+
+def frozen(engine: Engine) -> dict[str, Any]:
+    """What a task takes with it for this engine: the words of paddock.toml as they are now. Who has its job started
+    later may stand elsewhere."""
+    if engine.scheme == "k8s":
+        from paddock.work.kubernetes.launcher import table
+
+        return {FROZEN: table()}
+    return {}
 
 
 def fleet(engine: Engine, home: Home, queue: str, each: Task, slots: int) -> Fleet:

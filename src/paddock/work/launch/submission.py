@@ -12,7 +12,7 @@ from typing import Any
 from paddock import settings
 from paddock.errors import PaddockError, Refused, Unreachable
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.engine import is_engine, parse, read
+from paddock.queue.engine import is_engine, named, parse, read
 from paddock.queue.entry import submission
 from paddock.queue.entry.submission import Submitted
 from paddock.queue.redis.address import is_redis, no_engine
@@ -21,32 +21,36 @@ from paddock.record.layout import Home, find_home
 
 @wraps(submission.submit)
 def submit(*args: str, home: Any = None, **about: Any) -> Submitted:
-    said = about.get("on") or about.get("queue") or (args[0] if len(args) > 1 else None)
-    _refuse_wrong(said, [about])
-    made = submission.submit(*args, home=home, ship=send_code, **about)
+    on = named(about["on"]) if isinstance(about.get("on"), str) else None
+    said = on or about.get("queue") or (args[0] if len(args) > 1 else None)
+    (told,) = _told(said, [about])
+    made = submission.submit(*args, home=home, ship=send_code, **told)
     _start([made], home)
     return made
 
 
 @wraps(submission.submit_all)
 def submit_all(tasks: Sequence[Mapping[str, Any]], *, home: Any = None, **about: Any) -> list[Submitted]:
-    _refuse_wrong(about.get("queue"), tasks)
+    tasks = _told(about.get("queue"), tasks)
     made = submission.submit_all(tasks, home=home, ship=send_code, **about)
     _start(made, home)
     return made
 
 
-def _refuse_wrong(said: Any, tasks: Sequence[Mapping[str, Any]]) -> None:
-    """What the engine would not understand is said before anything is queued."""
+def _told(said: Any, tasks: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """With what the engine has to be told besides; what it would not understand is said before anything is queued."""
     queue = said or settings.load().queue
     if isinstance(queue, str) and is_redis(queue) and any(one.get("engine") for one in tasks):
         raise no_engine(queue)
     if isinstance(queue, str) and is_engine(queue):
-        from paddock.work.launch.engines import refuse_wrong
+        from paddock.work.launch.engines import frozen, refuse_wrong
 
-        for one in tasks:
-            if isinstance(one.get("engine") or {}, Mapping):
-                refuse_wrong(parse(queue), one.get("engine") or {})
+        sound = [one for one in tasks if isinstance(one.get("engine") or {}, Mapping)]
+        for one in sound:
+            refuse_wrong(parse(queue), one.get("engine") or {})
+        if (more := frozen(parse(queue))) and len(sound) == len(tasks):
+            return [{**one, "engine": {**more, **(one.get("engine") or {})}} for one in tasks]
+    return tasks
 
 
 def send_code(home: Home, digest: str) -> None:

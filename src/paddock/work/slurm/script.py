@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from paddock.amounts import parse_seconds
 from paddock.errors import UsageError
+from paddock.queue.engine import FROZEN
 from paddock.queue.task import Task
 
 # What may be said in the URL and by --engine, and the option of sbatch that it becomes.
@@ -85,7 +86,7 @@ def needs(task: Task, place: str, options: Mapping[str, str]) -> Needs:
 
 def told_of(engine: Mapping[str, object], options: Mapping[str, str]) -> dict[str, str]:
     """What a task says goes before what the queue says; UsageError, with a sentence, for what is not understood."""
-    told = {**options, **{key: _text(key, value) for key, value in engine.items()}}
+    told = {**options, **{key: _text(key, value) for key, value in engine.items() if key != FROZEN}}
     unknown = sorted(set(told) - set(KNOWN))
     if unknown:
         raise UsageError(
