@@ -164,6 +164,11 @@ def arguments(
     return [*found, *needs.arguments]
 
 
+def _shell(needs: Needs) -> str:
+    """A setup is a line as people write it: `module` is a function of bash, which hands it on to its like alone."""
+    return "#!/bin/bash" if needs.setup else "#!/bin/sh"
+
+
 def _is_mangled(directory: str) -> bool:
     """Slurm replaces %j in all of the output's path, also in the names of directories, and takes backslashes away."""
     return "%" in directory or "\\" in directory
@@ -179,7 +184,7 @@ def script(
 ) -> bytes:
     """`call` begins the command of a worker for one of the `tasks`: the queue, the task and numbers come behind it.
     `name` is the job's, for its own log."""
-    lines = ["#!/bin/sh", "# Written by Paddock: a worker for one task."]
+    lines = [_shell(needs), "# Written by Paddock: a worker for one task."]
     if len(tasks) > 1:
         lines.append('case "$SLURM_ARRAY_TASK_ID" in')
         lines += [f"{index}) task={quote(task)} ;;" for index, task in enumerate(tasks)]
@@ -191,7 +196,7 @@ def script(
     if _is_mangled(queue):
         lines.append(f"exec >> {log} 2>&1")
     if needs.setup:
-        lines.append(needs.setup)
+        lines += [needs.setup, _SET_UP]
     room = "".join(f" {word}" for word in needs.room)
     worker = f'{" ".join(map(quote, call))} {quote(queue)} "$task" --grace={grace}{room}'
     lines.append("began=$(date +%s)")
@@ -206,11 +211,11 @@ def pilot(call: Sequence[str], directory: str, needs: Needs, name: str, count: i
     """A worker for whatever the queue has. It knows by itself when its time is nearly over, and what TERM means."""
     element = '"$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TASK_ID"' if count > 1 else '"$SLURM_JOB_ID"'
     log = f"{OUTPUT}/{name}-{element}.log"
-    lines = ["#!/bin/sh", "# Written by Paddock: a worker for a queue."]
+    lines = [_shell(needs), "# Written by Paddock: a worker for a queue."]
     if _is_mangled(directory):
         lines.append(f"exec >> {log} 2>&1")
     if needs.setup:
-        lines.append(needs.setup)
+        lines += [needs.setup, _SET_UP]
     lines.append(_END.format(seconds=needs.seconds).strip())
     lines.append(f"exec {' '.join(map(quote, call))}")
     return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
@@ -238,6 +243,13 @@ def full(said: str) -> str:
     """That it takes no more of a user's jobs now."""
     return f"{said} As many of your jobs as it allows are there: the others start when some of those are over."
 
+
+# A task without what its setup should have given it would run, and be wrong.
+_SET_UP = """code=$?
+if [ "$code" -ne 0 ]; then
+  echo "The setup ended with exit code $code: no task was begun. Where that does not matter, end it with '|| true'." >&2
+  exit "$code"
+fi"""
 
 # When the job's time is over, if Slurm does not say it by itself (before 23.02).
 _END = """

@@ -167,6 +167,21 @@ def test_a_job_of_one_task_asks_slurm_nothing_about_its_time_but_a_pilot_does(bi
         assert end.read_text() == "none"
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_setup_that_fails_begins_no_task_and_says_so(bin: Path, tmp_path: Path, count: int) -> None:
+    """`module load` of what is not there: the task would run without it."""
+    out = tmp_path / "argv"
+    for setup, code in (("true\nfalse", 1), ("export SAID='it is'\ntest \"$SAID\" = 'it is'", 0)):
+        wants = Needs((), setup=setup)
+        worker = script(["one"], ["stub"], "q", wants)
+        pilots = pilot(["stub"], str(tmp_path), wants._replace(seconds=60), "p", count)
+        for text in (worker, pilots):
+            assert text.startswith(b"#!/bin/bash\n")  # where `module` is
+            done = run(text, bin, out, SLURM_ARRAY_JOB_ID="1", SLURM_ARRAY_TASK_ID="0")
+            assert (done.returncode, out.exists()) == (code, not code)
+            assert (b"The setup ended with exit code 1" in done.stderr) is bool(code)
+
+
 def _now() -> int:
     return int(subprocess.run(["date", "+%s"], capture_output=True, check=True).stdout)
 
