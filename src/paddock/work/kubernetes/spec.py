@@ -40,8 +40,8 @@ def worker_job(task: Task, queue: str, queue_name: str, options: Options, unique
     """A Job whose pod sees the home, and runs a worker for this one task."""
     home = options.home
     assert home is not None
-    devices = ["--gpus", ",".join(map(str, range(task.gpus))), "--slots", "1"] if task.gpus else []
-    command = [options.program, "worker", "--home", home.path, "--only", task.id, *devices, queue_name]
+    slots = ["--slots", "1"] if task.gpus else []
+    command = [options.program, "worker", "--home", home.path, "--only", task.id, *_room(task), *slots, queue_name]
     return _job(task, queue, "worker", options, unique, version, command, {"PADDOCK_HOME": home.path}, [], {})
 
 
@@ -111,13 +111,17 @@ def pilot_job(
         )
     path = options.home.path if options.home is not None else LONE_HOME
     own = [] if options.home is not None else [_LONE_VOLUME]
-    # What the pod has, not what its node has: it would take tasks that are larger than itself.
-    has = ["--gpus", ",".join(map(str, range(each.gpus)))] if each.gpus else []
-    has += ["--cpus", str(each.cpus)] if each.cpus else []
-    has += ["--mem", str(each.mem)] if each.mem else []
     stay = [] if lasting else ["--no-persist"]
-    command = [options.program, "worker", "--home", path, "--slots", str(slots), *has, *stay, queue_name]
+    command = [options.program, "worker", "--home", path, "--slots", str(slots), *_room(each), *stay, queue_name]
     return _job(each, queue, "pilot", options, unique, version, command, {"PADDOCK_HOME": path}, own, {})
+
+
+def _room(needs: Task) -> list[str]:
+    """What the pod has, for its worker, which may see more or less: then it would take what is larger than the pod, or
+    never begin."""
+    has = ["--gpus", ",".join(map(str, range(needs.gpus)))] if needs.gpus else []
+    has += ["--cpus", str(needs.cpus)] if needs.cpus else []
+    return [*has, *(["--mem", str(needs.mem)] if needs.mem else [])]
 
 
 def _job(

@@ -128,6 +128,15 @@ def test_a_worker_in_a_pod_takes_no_task_that_is_larger_than_the_pod() -> None:
     assert told == {"--slots": "3", "--gpus": "0,1", "--cpus": "4", "--mem": str(8 << 30)}
 
 
+def test_the_worker_of_one_task_is_told_what_its_pod_has() -> None:
+    """It sees its node, or less: with that it might never begin."""
+    large = Task(id="t", command="x", gpus=2, cpus=4, mem=8 << 30)
+    job = spec.worker_job(large, "q", "q", merge({"image": "i", "home": "c:/h"}), "ab12", (1, 30))
+    command = job["spec"]["template"]["spec"]["containers"][0]["command"]
+    told = dict(zip(command[4:-1:2], command[5:-1:2], strict=True))
+    assert told == {"--only": "t", "--gpus": "0,1", "--cpus": "4", "--mem": str(8 << 30), "--slots": "1"}
+
+
 def test_without_an_image_nothing_is_sent() -> None:
     with pytest.raises(UsageError, match="image"):
         spec.pod(["true"], "p", Options())
