@@ -18,7 +18,7 @@ from paddock.cli.span import Span
 from paddock.compare.text import cut_to, many, span, width
 from paddock.errors import NotFound
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED
+from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, is_job
 from paddock.queue.protocol import AWAY, Queue
 from paddock.queue.show.roster import ALIVE, SILENT
 from paddock.queue.show.status import NEXT, Status, away, owned, started
@@ -166,7 +166,7 @@ def _print_remarks(session: Session, one: Status) -> None:
     for entry, base in roachs[:5]:
         here, there = shlex.quote(f"{base}/{entry.place.path}"), shlex.quote(f"{base}/{QUEUED}")
         out.note(f"{entry.id} bears no worker's name: a worker of roach's may run it. If none does: mv {here} {there}/")
-    stuck = sum(1 for entry in one.running if one.fate(entry) != ALIVE) - len(roachs)
+    stuck = sum(1 for entry in one.running if one.fate(entry) != ALIVE and not is_job(entry.worker)) - len(roachs)
     if stuck:
         whose = "a worker that is" if stuck == 1 else "workers that are"
         out.note(f"{many(stuck, 'task')} of {whose} not alive: a live worker takes over.")

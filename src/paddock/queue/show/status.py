@@ -11,7 +11,7 @@ from typing import NamedTuple
 from paddock.errors import PaddockError
 from paddock.queue.directory import Listing
 from paddock.queue.ensemble.gang import Gang, capacity
-from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, STATES, Place, order, settle
+from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, STATES, Place, is_job, order, settle
 from paddock.queue.protocol import Queue
 from paddock.queue.show.occupied import by_worker, gangs, occupied
 from paddock.queue.show.roster import ALIVE, DEAD, SILENT, Seen, workers
@@ -170,8 +170,8 @@ def explain(
 
 def _on_engine(entry: Entry, known: Mapping[str, Place], crew: Crew, jobs: Mapping[str, str]) -> str:
     """The engine starts a worker for each: what it says of that is the reason."""
-    if entry.worker and entry.state == QUEUED and entry.id in jobs:
-        return jobs[entry.id]  # it was handed over
+    if entry.state == QUEUED and (entry.id in jobs or is_job(entry.worker)) and entry.worker:  # it was handed over
+        return jobs.get(entry.id) or ": ".join(filter(None, (owned(entry, crew), jobs.get(OTHERS))))
     if entry.state == PAUSED or entry.worker:
         return _obstacle(entry, known, crew)
     if entry.file is None:
@@ -203,6 +203,8 @@ def _paused(entry: Entry, crew: Crew) -> str:
 
 def owned(entry: Entry, crew: Crew) -> str:
     """What is to be said of a file whose worker should have let go of it, or is dead."""
+    if is_job(entry.worker):
+        return "handed over to its engine, which says nothing of it now"
     fate = crew.fate(entry.worker)
     if fate == ALIVE:
         return f"{entry.worker} is letting go of it"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from paddock import files, wire
 from paddock.queue.directory import DirectoryQueue
-from paddock.queue.lifecycle import DONE, FAILED
+from paddock.queue.lifecycle import CANCELLED, DONE, FAILED
 from paddock.queue.show.view import IN_ORDER
 
 FILE = ".k8s-site"
@@ -48,5 +48,5 @@ def keep(queue: DirectoryQueue, here: Site) -> None:
 
 def may_have_jobs(queue: DirectoryQueue) -> bool:
     """Whether there are Jobs of tasks that are not over."""
-    places = [place for place in queue.list(IN_ORDER).places if place.state not in (DONE, FAILED)]
+    places = [place for place in queue.list((*IN_ORDER, CANCELLED)).places if place.state not in (DONE, FAILED)]
     return any(place.token is not None or (queue.path / _STARTED / place.id).exists() for place in places)

@@ -13,7 +13,7 @@ from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lease import Lease
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place, Token
 from paddock.queue.show.roster import workers
-from paddock.queue.show.status import status
+from paddock.queue.show.status import OTHERS, owned, status
 from paddock.queue.task import Dependency, Task
 from paddock.record.layout import Home
 
@@ -45,6 +45,19 @@ def whys(queue: DirectoryQueue, home: Home | None = None) -> dict[str, str]:
 def test_without_a_worker_that_is_why(queue: DirectoryQueue) -> None:
     put(queue, Place(QUEUED, "a"))
     assert whys(queue) == {"a": "no worker"}
+
+
+def test_of_what_was_handed_over_to_an_engine_that_is_away_nothing_is_known(queue: DirectoryQueue) -> None:
+    """No worker takes it over, and none has died."""
+    put(queue, Place(QUEUED, "waits", 0, Token("k8s-3f2a9c", 1)))
+    put(queue, Place(ACTIVE, "runs", 0, Token("k8s-4f2a9c", 1)))
+    found = status(queue, jobs={OTHERS: "No cluster answers."})
+    unknown = "handed over to its engine, which says nothing of it now"
+    assert [why for _, why in found.waiting] == [f"{unknown}: No cluster answers."]
+    (running,) = found.running
+    assert (found.fate(running), owned(running, found.crew)) == ("unknown", unknown)
+    known = status(queue, jobs={"waits": "job waits-1 PENDING (no room)"})
+    assert [why for _, why in known.waiting] == ["job waits-1 PENDING (no room)"]
 
 
 def test_what_fits_is_next_and_what_does_not_says_what_it_needs(

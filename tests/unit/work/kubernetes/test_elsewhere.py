@@ -11,6 +11,7 @@ import pytest
 from paddock.errors import Refused, Unreachable, UsageError
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.engine import FROZEN, parse
+from paddock.queue.lifecycle import CANCELLED, Token
 from paddock.queue.task import Task
 from paddock.record.layout import Home
 from paddock.work.kubernetes import site
@@ -117,4 +118,8 @@ def test_a_queue_with_jobs_is_not_looked_for_in_another_cluster(home: Home, clus
         KubernetesLauncher(engine, home).look(queue)
     (queue.path / ".jobs" / "t").unlink()  # it has no Job: it may begin anywhere
     with pytest.raises(Unreachable):
+        KubernetesLauncher(engine, home).look(queue)
+    (place,) = queue.list().places
+    queue.move(place, place._replace(state=CANCELLED, token=Token("k8s-3f2a9c", 1)))  # its Job has still to be ended
+    with pytest.raises(Refused):
         KubernetesLauncher(engine, home).look(queue)
