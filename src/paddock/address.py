@@ -18,7 +18,7 @@ DEFAULT_PORT = 8642
 LOOPBACK = "127.0.0.1"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?\.?|[0-9A-Fa-f:.]+(%[A-Za-z0-9._-]+)?")
-_LITERAL = re.compile(r"\d+(\.\d+){3}")
+_MACHINE = re.compile(r"\d+(\.\d+){3}|localhost")
 _FORMS = "Write host:port, :port, a port, http://host:port, or a name without a colon for a socket on this machine."
 
 
@@ -60,7 +60,7 @@ def parse(text: str | int) -> Address:
     if ":" not in said:
         if not _NAME.fullmatch(said):
             raise UsageError(f"{said!r} is no address.", hint=_FORMS)
-        if _LITERAL.fullmatch(said):  # nobody means a socket of that name
+        if _MACHINE.fullmatch(said):  # nobody means a socket of that name
             raise UsageError(f"{said!r} has no port.", hint=f"Write {said}:{DEFAULT_PORT}.")
         return Address(path=str(named_socket(said)), name=said)
     host, _, port = said.rpartition(":")

@@ -37,7 +37,7 @@ def test_a_form_of_an_address(text: str | int, address: Address) -> None:
     "text",
     [
         *("", ":", "a:", "a:b", "a:70000", "::1:80", "a b:1", "a@b:1", "-name", "na me", "a:-1", "a:٣", "unix:"),
-        *("0.0.0.0", "10.1.2.3"),
+        *("0.0.0.0", "10.1.2.3", "localhost"),
         *("http://", "http://a/b", "http://u:p@a:1", "ftp://x", "http://a:x", "http://a?x=1"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from paddock import wire
-from paddock.address import Address, is_trusted
+from paddock.address import DEFAULT_PORT, Address, is_trusted
 from paddock.errors import PaddockError, Refused, Unreachable
 from paddock.track.ship import parcel
 
@@ -128,6 +128,9 @@ class Connection:
     def _why(self, error: Exception) -> str:
         if message := getattr(error, "verify_message", ""):
             return f"its certificate is not trusted, {message}; PADDOCK_SERVER_CA names a file to check it by"
+        if self.address.name and isinstance(error, FileNotFoundError):
+            name = self.address.name
+            return f"no server on this machine has that name; another machine has a port, {name}:{DEFAULT_PORT}"
         if getattr(error, "reason", "") == "WRONG_VERSION_NUMBER":
             return "it does not speak TLS; http:// does without"
         if isinstance(error, http.client.RemoteDisconnected) and not (self.address.tls or self.address.path):
@@ -156,7 +159,11 @@ class _Socket(http.client.HTTPConnection):
     def connect(self) -> None:
         self.sock: Any = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
+        try:
+            self.sock.connect(self._path)
+        except OSError:
+            self.close()
+            raise
 
 
 def error_of(status: int, answer: bytes, address: Address) -> PaddockError:

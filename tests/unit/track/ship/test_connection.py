@@ -29,3 +29,8 @@ def test_a_named_socket_in_a_directory_of_others_is_not_given_the_token(tmp_path
         with pytest.raises(Unreachable, match="timed out"):  # somebody is there, who says nothing
             Connection(Address(path=str(path), name="lab"), "secret", seconds=0.1).call("GET", "/", None, {})
         listener.accept()[0].close()
+
+
+def test_a_machine_without_its_port_is_taken_for_a_socket_and_that_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Unreachable, match="another machine has a port, gpu7:8642"):
+        Connection(Address(path=str(tmp_path / "gpu7.sock"), name="gpu7"), "").call("GET", "/", None, {})
