@@ -26,6 +26,7 @@ from paddock import files
 from paddock.record.process import Place, Process, boot_id, machine_id, pid_space, place, start_ticks
 
 _HEAD_BYTES = 4096
+_BLIND_SECONDS = 60.0  # who has not looked for so long, on a disk that hung, has learnt nothing by it
 
 
 class Identity(NamedTuple):
@@ -69,14 +70,14 @@ class Lease:
     ) -> None:
         self.path = directory / worker
         self.beats = 0
-        head = (
+        self._head = (
             f"{_beat_line(0)}host: {socket.gethostname()}\npid: {os.getpid()}\nstart: {start_ticks(os.getpid())}\n"
             f"boot: {boot_id()}\ngpus: {gpus}\nslots: {slots}\ncpus: {cpus or 0}\nmem: {mem or 0}\n"
             f"machine: {machine_id()}\nspace: {pid_space()}\n"
         )
         if guard:
-            head += f"guard: {guard} {start_ticks(guard)}\n"
-        self._fd = self._create(f"{head}\n".encode())
+            self._head += f"guard: {guard} {start_ticks(guard)}\n"
+        self._fd = self._create(f"{self._head}\n".encode())
 
     def _create(self, data: bytes) -> int:
         descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
@@ -108,16 +109,20 @@ class Lease:
         except OSError:
             return True
 
-    def put_back(self) -> None:
-        """Show again that we live, after somebody has removed the file to stop us: while our last tasks end, others
-        must not take them."""
+    def put_back(self) -> bool:
+        """Show again that we live, after somebody has removed the file: while we have tasks, others must not take them.
+        False when that cannot be shown."""
         try:
             data = os.pread(self._fd, os.fstat(self._fd).st_size, 0)
+        except OSError:  # NFS forgets what was removed from elsewhere
+            data = f"{_beat_line(self.beats)}{self._head[len(_beat_line(0)) :]}\n".encode()
+        try:
             fresh = self._create(data)
         except OSError:  # it is there again, or the disk refuses: then the guard ends the tasks in time
-            return
+            return False
         os.close(self._fd)
         self._fd = fresh
+        return True
 
     def log(self, *texts: str) -> None:
         now = time.strftime("%Y-%m-%d %H:%M:%S")
@@ -179,12 +184,18 @@ def _count(found: Mapping[str, str], key: str, default: int) -> int:
     return int(text) if text.isdigit() else default
 
 
+class Seen(NamedTuple):
+    beat: int
+    since: float  # when we saw it become that
+    looked: float  # when we saw it last
+
+
 class Watch:
     """What one observer knows of the workers of a queue, by its own clock."""
 
     def __init__(self, directory: Path, reclaim: float) -> None:
         self._directory, self._reclaim = directory, reclaim
-        self._changed: dict[str, tuple[int, float]] = {}  # worker -> beat, and when we saw it become that
+        self._seen: dict[str, Seen] = {}  # by worker
         self._beating: set[str] = set()  # whose beat we have seen change
         self._here = place()
 
@@ -194,13 +205,15 @@ class Watch:
         if identity is not None and self.is_gone(identity):
             return True
         beat = identity.beat if identity is not None else -1
-        known = self._changed.get(worker)
-        if known is None or known[0] != beat:
+        known = self._seen.get(worker)
+        if known is None or known.beat != beat:
             if known is not None and beat >= 0:
                 self._beating.add(worker)
-            self._changed[worker] = (beat, now)
-            return False
-        return now - known[1] > self._reclaim
+            known = Seen(beat, now, now)
+        elif now - known.looked > _BLIND_SECONDS:  # the disk may have hung for that worker, too
+            known = Seen(beat, now, now)
+        self._seen[worker] = known._replace(looked=now)
+        return now - known.since > self._reclaim
 
     def is_alive(self, worker: str) -> bool:
         """Whether we have seen it show that it lives. False says nothing."""
@@ -225,8 +238,8 @@ class Watch:
 
     def silence(self, worker: str) -> float:
         """For how long we have seen no sign of it."""
-        known = self._changed.get(worker)
-        return _clock() - known[1] if known else 0.0
+        known = self._seen.get(worker)
+        return _clock() - known.since if known else 0.0
 
 
 def _clock() -> float:

@@ -37,6 +37,7 @@ from paddock.work.queues.checks import Checking
 from paddock.work.queues.desk import MISS_SECONDS, Desk
 from paddock.work.queues.mirror import POLL_SECONDS
 from paddock.work.signals import Signals
+from paddock.work.silence import Silence
 from paddock.work.starting import Starting
 from paddock.work.usage.metering import Metering
 
@@ -76,6 +77,7 @@ class Worker:
         self.is_over = False  # who fills its queue says that nothing will come any more; then its file is removed
         self._refusal = ""  # what the disk said last
         self._renewed = -1e9
+        self.silence = Silence(options.liveness.reclaim)
         self._beat = 0.0
         self._stopped = 0.0  # when we began to stop, or something last ran after that
         self._forced = False
@@ -256,19 +258,20 @@ class Worker:
             renewed = [desk.lease.renew() for desk in self.desks]
             if all(renewed):
                 self._renewed = now
+                self.silence.heard(at)
                 self.guard.renew(min(at, self.options.vouched()) if self.options.vouched else at)
             for desk in self.desks:
                 desk.unwanted = True  # where the kernel does not tell, the file itself does
                 self._leave_if_unwanted(desk)
 
     def _leave_if_unwanted(self, desk: Desk) -> None:
-        """Removing a worker's file is how people stop it."""
-        if desk.unwanted:
-            desk.unwanted = False
-            if not desk.lease.is_wanted():
-                if not self.is_over:
-                    self.stop("its worker file was removed")
-                desk.lease.put_back()
+        """Removing a worker's file is how people stop it; and how others bury one that they took for dead."""
+        unwanted, desk.unwanted = desk.unwanted, False
+        if unwanted and not desk.lease.is_wanted():
+            if desk.lease.put_back() and self.silence.explains() and not self.stopping:
+                self.say("its worker file was removed while nothing was heard of it: it is there again")
+            elif not self.is_over:
+                self.stop("its worker file was removed")
 
     def _beat_journals(self, now: float) -> None:
         if now - self._beat >= BEAT_SECONDS:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from paddock.queue import lease
 from paddock.queue.directory import DirectoryQueue, find_queue
 from paddock.queue.entry.submission import Submitted, submit
 from paddock.queue.lease import Lease
@@ -137,3 +140,51 @@ def test_what_ends_long_after_its_worker_was_told_to_leave_is_put_away(
         end.touch()
         worker.kill()
         worker.wait()
+
+
+@pytest.fixture
+def stayer(home: Home, queue: DirectoryQueue) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker that stays, and that others may take for dead after two seconds."""
+    source = WORKER.replace("persist=False", "persist=True").replace("Liveness(0.1, 20.0, ", "Liveness(0.1, 1.0, ")
+    process = subprocess.Popen([sys.executable, "-c", source, str(home.path), "2.0"])
+    until(lambda: "started" in "".join(path.read_text() for path in queue.workers.iterdir()))
+    yield process
+    process.kill()
+    process.wait(DEADLINE)
+
+
+def test_a_worker_that_others_buried_while_it_was_silent_goes_on(
+    home: Home, queue: DirectoryQueue, stayer: subprocess.Popen[bytes]
+) -> None:
+    """After six minutes of a hanging disk the first one to wake would else send all others home."""
+    (file,) = queue.workers.iterdir()
+    stayer.send_signal(signal.SIGSTOP)
+    time.sleep(2.5)  # its silence
+    file.unlink()
+    stayer.send_signal(signal.SIGCONT)
+    task = submit("true", home=home, snapshot=False)
+    until(lambda: task.state() == DONE)
+    assert stayer.poll() is None and "it is there again" in file.read_text()
+
+
+def test_removing_the_file_of_a_worker_that_is_heard_of_sends_it_home(
+    queue: DirectoryQueue, stayer: subprocess.Popen[bytes]
+) -> None:
+    (file,) = queue.workers.iterdir()
+
+    def ended() -> bool:
+        file.unlink(missing_ok=True)  # again, should the machine have been so busy that nothing was heard of it
+        return stayer.poll() is not None
+
+    until(ended, pause=1.0)
+    assert stayer.returncode == 0
+
+
+def test_who_did_not_look_for_a_while_does_not_judge(
+    queue: DirectoryQueue, far: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter([0.0, 1000.0, *range(1005, 1305, 5), 1305.0])  # first as if both had waited for one disk
+    monkeypatch.setattr(lease, "_clock", lambda: next(times))
+    watch = lease.Watch(queue.workers, reclaim=300.0)
+    assert not any(watch.is_dead(far.path.name) for _ in range(62))
+    assert watch.is_dead(far.path.name)
