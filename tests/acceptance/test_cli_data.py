@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from urllib.parse import parse_qs
 
 import pytest
+
+from paddock.record.layout import Home
+from paddock.record.reports import reports
 
 
 def test_series_puts_metrics_side_by_side_by_step(program, digits):
@@ -141,6 +145,24 @@ def test_compare_by_other_keys_values_and_runs(program, digits):
     assert program("compare", "--by", "nothing").code == 3
     assert program("compare", "--metric", "nothing").code == 3
     assert program("compare", "--stat", "median").code == 2
+
+
+def test_a_comparison_can_be_kept_as_a_report_of_the_board(program, digits):
+    said = program("compare", "state=finished", "-m", "acc", "--report", "Learning rates: 0.1 & 0.01")
+    (report,) = reports(Home(program.home))
+    assert "0.91 ± 0.014" in said.out and f"/reports/{report.id}" in said.out + said.err
+    assert report.title == "Learning rates: 0.1 & 0.01"
+    curves, results = (parse_qs(block.text) for block in report.blocks)
+    assert curves["metric"] == ["acc"] and {"aa0", "aa1"} <= set(curves["run"])
+    assert results == {**curves, "show": ["results"]}
+    found = program("compare", "aa0", "aa1", "--report", "another", "--json").json
+    assert found["report"] in {report.id for report in reports(Home(program.home))}
+
+
+@pytest.mark.parametrize(("words", "code"), [(("--report", " "), 2), (("id=none", "--report", "x"), 3)])
+def test_a_report_of_nothing_or_without_a_title_is_refused(program, digits, words, code):
+    assert program("compare", *words).code == code
+    assert list(reports(Home(program.home))) == []
 
 
 def test_compare_says_how_many_were_nan(program, digits):

@@ -6,18 +6,21 @@ import click
 
 from paddock.cli.choose import named_or_queried
 from paddock.cli.command import Session, verb
+from paddock.cli.keep import check_title, keep_report
 from paddock.compare.diff import differing_keys
 from paddock.compare.fields import MISSING, metric_names, spelled_out
 from paddock.compare.grouped import GroupedTable, group_runs
 from paddock.compare.stats import STATS, goal_of
 from paddock.compare.table import check_keys
 from paddock.compare.view import check_metric
+from paddock.record.reports import Report
 
 _HELP = """Compare groups of runs: mean ± sample standard deviation, and n, of each metric.
 
 \b
   paddock compare project=mnist --metric acc --by lr
   paddock compare RUN RUN RUN
+  paddock compare project=mnist --by lr --report "Learning rates"
 
 Without --by, runs belong together when they agree in every config key that differs except seeds. Without --metric
 every metric is shown. --stat says which value of a run counts: its best (lower is better for losses and errors or
@@ -31,9 +34,17 @@ where define_metric said so), last, min or max.
 @click.option("-b", "--by", multiple=True, metavar="KEY", help="Group by this key; repeatable.")
 @click.option("--stat", type=click.Choice(STATS), default="best", show_default=True, help="The value of a run.")
 @click.option("-s", "--sort", metavar="KEY", help="Sort by a group key or by a metric's mean; -KEY descending.")
+@click.option("--report", "title", metavar="TITLE", help="Keep it on the board too, as a report of this title.")
 def compare(
-    session: Session, words: tuple[str, ...], metrics: tuple[str, ...], by: tuple[str, ...], stat: str, sort: str | None
+    session: Session,
+    words: tuple[str, ...],
+    metrics: tuple[str, ...],
+    by: tuple[str, ...],
+    stat: str,
+    sort: str | None,
+    title: str | None,
 ) -> None:
+    check_title(title)
     with session.catalog() as catalog:
         runs = named_or_queried(catalog, words) if words else catalog.runs()
     for metric in metrics if runs else ():
@@ -51,10 +62,13 @@ def compare(
     else:
         for key in reversed(keys):
             table = table.sort(key)
-    _print(session, table)
+    report = None
+    if title is not None:
+        report = keep_report(session.home, title, [run.id for run in runs], spelled_out(metrics, runs))
+    _print(session, table, report)
 
 
-def _print(session: Session, table: GroupedTable) -> None:
+def _print(session: Session, table: GroupedTable, report: Report | None) -> None:
     out = session.out
     out.json(
         {
@@ -68,6 +82,7 @@ def _print(session: Session, table: GroupedTable) -> None:
                 }
                 for group in table
             ],
+            **({"report": report.id} if report is not None else {}),
         }
     )
     for group in table:
@@ -77,3 +92,5 @@ def _print(session: Session, table: GroupedTable) -> None:
         return
     headers, rows, right = table.cells()
     out.table(headers, rows, right)
+    if report is not None:
+        out.note(f"Kept as the report {report.title!r}: /reports/{report.id} on the board (`paddock serve`).")

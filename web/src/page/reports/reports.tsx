@@ -29,8 +29,8 @@ export default function Reports(): JSX.Element {
       {found.error && <Notice error={found.error} />}
       {!reports && !found.error && <Waiting height={160} />}
       {reports?.length === 0 && (
-        <div class="card"><Empty title="No reports yet" command="paddock ls --quiet project=mnist">
-          A report is a saved comparison with prose around it. <a href="/runs">Select runs</a>, press <kbd>c</kbd>, then <b>Put into a report</b>. This names the runs of a project:
+        <div class="card"><Empty title="No reports yet" command='paddock compare project=mnist --report "My report"'>
+          A report is a saved comparison with prose around it. <a href="/runs">Select runs</a>, press <kbd>c</kbd>, then <b>Put into a report</b>; or:
         </Empty></div>
       )}
       <ul class="report-list">
