@@ -132,6 +132,29 @@ def test_the_tables_of_paddock_toml_are_watched_from_anywhere_below(program: Any
     assert [worker["slots"] for worker in queue] == [5]
 
 
+def test_two_tables_may_name_one_directory(program: Any, out: Path) -> None:
+    """Say, an evaluator for the GPUs and one beside them."""
+    tables = (
+        f'[[watch]]\ndirectory = "out"\nevaluator = "metrics.py:{name}"\nqueue = "{name}"\n' for name in ("acc", "loss")
+    )
+    (program.cwd / "paddock.toml").write_text("\n".join(tables))
+    assert detach(program, "out", "--evaluator", "metrics.py:acc", "-Q", "acc")["watching"] == [str(out)]
+    found = program("watch", "--detach", "--json").json  # the other evaluator is not watched for yet
+    assert (found["watching"], found["already"]) == ([str(out)], [str(out)])
+    assert program("watch", "stop", "out", "--yes").code == 0
+    found = program("watch", "--detach")
+    assert found.code == 0 and "Watching out in the background" in found.out
+    assert program("watch", "--detach", "--json").json["watching"] == []
+    save(out / "step=1.pt")
+    assert {one["evaluator"] for one in until_states(program, "done", "done")} == {"acc", "loss"}
+    (watch,) = program("watch", "ls", "--json").json["watches"]
+    assert watch["evaluators"] == ["acc", "loss"]
+    assert "stopped: out (" in program("watch", "stop", "out").out
+    words = ("watch", "--once", "--json")  # of both tables
+    save(out / "step=2.pt", 2)
+    assert sorted(one["evaluator"] for one in program(*words).json["found"]) == ["acc", "loss"]
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [

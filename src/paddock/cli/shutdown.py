@@ -93,8 +93,8 @@ def _waits(one: Evaluation) -> bool:
 
 def _list(session: Session, found: Found) -> None:
     for seen in found.watchers:
-        where = ", ".join(near(post.directory) for post in seen.facts.posts[:3])
-        more = f" and {len(seen.facts.posts) - 3} more" if len(seen.facts.posts) > 3 else ""
+        where = ", ".join(map(near, seen.directories[:3]))
+        more = f" and {len(seen.directories) - 3} more" if len(seen.directories) > 3 else ""
         session.out.note(f"  watcher {seen.name} ({life(seen)[0]}): {where}{more}")
     session.out.note(f"  {many(len(found.workers), 'worker')}, {many(len(found.waiting), 'evaluation')} waiting")
 

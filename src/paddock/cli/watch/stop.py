@@ -99,8 +99,7 @@ def _tell(session: Session, found: Sequence[Seen], left: Sequence[Seen], finish:
     )
     for seen in found:
         out.bare(seen.name)
-        posts = [near(post.directory) for post in seen.facts.posts]
-        where = ", ".join(posts or map(shown_pattern, seen.facts.globs))
+        where = ", ".join(map(near, seen.directories)) or ", ".join(map(shown_pattern, seen.facts.globs))
         if seen.state == DEAD:
             out.line(f"was dead already: {where} ({seen.name})")
         elif finish:

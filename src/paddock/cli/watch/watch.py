@@ -18,6 +18,7 @@ from paddock.cli.watch.shown import near, shown_pattern
 from paddock.cli.watch.tables import from_tables
 from paddock.compare.source import source
 from paddock.errors import UsageError
+from paddock.evaluate.ledger.watcher import Seen
 from paddock.record.layout import Home
 
 _HELP = """Evaluate every checkpoint below DIRECTORY, once, as soon as it is complete.
@@ -77,13 +78,18 @@ def _asked(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _detach(session: Session, home: Home, plans: list[Plan]) -> None:
-    already = background.running(home, plans)
+    already: dict[str, Seen] = {}
+    kept: set[str] = set()
+    left = []
+    for plan in plans:  # each for itself: another table may name the same directory
+        roots, patterns = background.running(home, plan), background.running_globs(home, plan)
+        left.append(plan.without(roots, patterns))
+        already |= roots
+        kept |= patterns
     for root, seen in already.items():
         session.out.note(f"{near(root)} is watched already, by {seen.name}{'' if seen.here else f' on {seen.host}'}.")
-    kept = background.running_globs(home, plans)
     for pattern in sorted(kept):
         session.out.note(f"{shown_pattern(pattern)} is watched already, as soon as it is there.")
-    left = [plan.without(already, kept) for plan in plans]
     left = [plan for plan in left if plan.roots or plan.globs]
     if not left:
         session.out.json({"watching": [], "already": sorted(already), "log": None})
@@ -94,16 +100,16 @@ def _detach(session: Session, home: Home, plans: list[Plan]) -> None:
         session.out.terminal = False
         Keeping(session, home, left, log=str(log)).keep(lambda: _tell_that_it_began(told))
         return
-    patterns = [pattern for plan in left for pattern in plan.globs]
-    roots = [root for plan in left for root in plan.roots]
-    session.out.json({"watching": roots, "globs": patterns, "already": sorted(already), "log": str(log)})
-    for root in roots:
+    globs = list(dict.fromkeys(pattern for plan in left for pattern in plan.globs))
+    directories = list(dict.fromkeys(root for plan in left for root in plan.roots))
+    session.out.json({"watching": directories, "globs": globs, "already": sorted(already), "log": str(log)})
+    for root in directories:
         session.out.bare(root)
-    shown = ", ".join(map(near, roots[:5])) + (f" and {len(roots) - 5} more" if len(roots) > 5 else "")
-    later = ", ".join(f"{shown_pattern(one)} as soon as it is there" for one in patterns)
+    shown = ", ".join(map(near, directories[:5])) + (f" and {len(directories) - 5} more" if directories[5:] else "")
+    later = ", ".join(f"{shown_pattern(one)} as soon as it is there" for one in globs)
     session.out.line(f"Watching {', and '.join(filter(None, (shown, later)))} in the background.")
-    first = shlex.quote(near(roots[0]) if roots else shown_pattern(patterns[0]))
-    session.out.line(f"  paddock watch show {first}" if roots else "  paddock watch ls")
+    first = shlex.quote(near(directories[0]) if directories else shown_pattern(globs[0]))
+    session.out.line(f"  paddock watch show {first}" if directories else "  paddock watch ls")
     session.out.line(f"  paddock watch stop {first}")
     session.out.line(f"  tail -f {shlex.quote(str(log))}")
 

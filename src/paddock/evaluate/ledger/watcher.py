@@ -60,8 +60,13 @@ class Seen(NamedTuple):
     own: bool  # it belongs to this user
     facts: Facts
 
-    def at(self, watch: str) -> Post | None:
-        return next((post for post in self.facts.posts if post.watch == watch), None)
+    def at(self, watch: str) -> list[Post]:
+        """Several, where two tables name one directory."""
+        return [post for post in self.facts.posts if post.watch == watch]
+
+    @property
+    def directories(self) -> list[str]:
+        return list(dict.fromkeys(post.directory for post in self.facts.posts))
 
     def awaits(self, pattern: str) -> bool:
         """Whether it watches what fits this pattern as soon as it is there."""

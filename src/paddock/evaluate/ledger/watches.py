@@ -31,7 +31,7 @@ class Watch(NamedTuple):
 
     @property
     def evaluators(self) -> list[str]:
-        posts = [post for seen in self.watchers if (post := seen.at(self.id))]
+        posts = [post for seen in self.watchers for post in seen.at(self.id)]
         return list(dict.fromkeys(name for post in posts for name in post.evaluators)) or list(
             self.setup.get("names", [])
         )

@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from paddock.cli.watch.plan import Plan
@@ -20,30 +19,27 @@ _LOGS = 5  # that are kept of each watch
 _LINES = 20  # of the log that are told when it did not begin
 
 
-def running(home: Home, plans: Sequence[Plan]) -> dict[str, Seen]:
+def running(home: Home, plan: Plan) -> dict[str, Seen]:
     """Of the directories that are to be watched, those that a living watcher watches with the same evaluators."""
     alive = [seen for seen in watchers(home) if seen.state == ALIVE]
     found: dict[str, Seen] = {}
-    for plan in plans:
-        wanted = {one.name: dict(one.call) for one in plan.options.evaluators}
-        for root in plan.roots:
-            name = Ledger.of(home, root).path.name
-            for seen in alive:
-                post = seen.at(name)
-                if post is not None and post.evaluators == wanted:
-                    found[root] = seen
+    wanted = {one.name: dict(one.call) for one in plan.options.evaluators}
+    for root in plan.roots:
+        name = Ledger.of(home, root).path.name
+        for seen in alive:
+            if any(post.evaluators == wanted for post in seen.at(name)):
+                found[root] = seen
     return found
 
 
-def running_globs(home: Home, plans: Sequence[Plan]) -> set[str]:
+def running_globs(home: Home, plan: Plan) -> set[str]:
     """Of the patterns, those whose directories a living watcher watches with the same evaluators as they appear."""
     alive = [seen for seen in watchers(home) if seen.state == ALIVE]
     found = set()
-    for plan in plans:
-        wanted = {one.name: dict(one.call) for one in plan.options.evaluators}
-        for seen in alive:
-            fits = not seen.facts.posts or any(post.evaluators == wanted for post in seen.facts.posts)
-            found |= {pattern for pattern in plan.globs if fits and seen.awaits(pattern)}
+    wanted = {one.name: dict(one.call) for one in plan.options.evaluators}
+    for seen in alive:
+        fits = not seen.facts.posts or any(post.evaluators == wanted for post in seen.facts.posts)
+        found |= {pattern for pattern in plan.globs if fits and seen.awaits(pattern)}
     return found
 
 

@@ -93,7 +93,11 @@ class Follow:
         rules = one.options.rules
         if one.queue.address not in self._queues:
             self._queues.append(one.queue.address)
-        self._rows.append(Row(one.directory, Account(one.ledger), one.ledger, rules.metric, rules.goal))
+        known = next((row for row in self._rows if row.ledger.path == one.ledger.path), None)
+        if known is None:
+            self._rows.append(Row(one.directory, Account(one.ledger), one.ledger, rules.metric, rules.goal))
+        elif not known.metric:  # of another table, for the same directory
+            known.metric, known.goal = rules.metric, rules.goal
 
     def start(self) -> None:
         """What is in the ledgers already is no news."""

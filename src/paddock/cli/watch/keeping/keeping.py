@@ -160,10 +160,14 @@ class Keeping:
     def _title(self) -> str:
         names = ", ".join(self._evaluators())
         patterns = [shown_pattern(pattern) for plan in self._plans for pattern in plan.globs]
-        several = f"{len(self._watches)} directories" if self._watches else f"for {', '.join(patterns)}"
-        where = near(self._watches[0].directory) if len(self._watches) == 1 else several
+        several = f"{len(self._directories)} directories" if self._watches else f"for {', '.join(patterns)}"
+        where = near(self._directories[0]) if len(self._directories) == 1 else several
         end = "`paddock watch stop` ends it" if self._log else "Ctrl-C ends it"
         return f"Watching {where} with {names}. {end}."
+
+    @property
+    def _directories(self) -> list[str]:
+        return list(dict.fromkeys(one.directory for one in self._watches))
 
     def _evaluators(self) -> list[str]:
         return list(dict.fromkeys(one.name for plan in self._plans for one in plan.options.evaluators))
@@ -173,7 +177,7 @@ class Keeping:
             "event": "watching",
             "watcher": self._watcher.name,
             "home": str(self._home.path),
-            "directories": [one.directory for one in self._watches],
+            "directories": self._directories,
             "remarks": list(remarks),
         }
 
@@ -205,7 +209,8 @@ class Keeping:
         """What another watch of a directory has in a queue of its own is for that one to see to."""
         ours = {plan.queue.address for plan in self._plans}
         where = tasks(ours)
-        found = (one for watching in self._watches for one in Account(watching.ledger).read(where))
+        ledgers = {one.ledger.path: one.ledger for one in self._watches}.values()  # two tables may name one directory
+        found = (one for ledger in ledgers for one in Account(ledger).read(where))
         return [one for one in found if one.finding.queue in ours | {""} or one.finding.task in where.places]
 
     def _end(self) -> None:
