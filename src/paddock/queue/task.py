@@ -87,7 +87,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """What a person knows it by: its name, else the first line of its command, on one short line."""
+        """What a person knows it by: its name, else how its command begins, on one short line."""
         title = " ".join((self.name or first_line(self.command)).split())
         return title if len(title) <= _TITLE else title[: _TITLE - 3] + "..."
 
@@ -97,11 +97,19 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def first_line(command: str) -> str:
-    """The first that does something: of a script that is not its `#!`."""
-    line, _, rest = command.strip().partition("\n")
-    if not line.startswith("#"):
-        return line
-    return next((later for later in rest.split("\n") if later.strip() and not later.lstrip().startswith("#")), line)
+    """The first that does something (of a script that is not its `#!`), with those that a backslash joins to it."""
+    lines = command.strip().split("\n")
+    does = (at for at, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#"))
+    at = next(does, 0)
+    parts = [lines[at]]
+    while _goes_on(parts[-1]) and (at := at + 1) < len(lines):
+        parts[-1] = parts[-1][:-1].rstrip()
+        parts.append(lines[at].strip())
+    return " ".join(parts)
+
+
+def _goes_on(line: str) -> bool:
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):

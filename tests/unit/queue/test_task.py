@@ -186,3 +186,11 @@ def test_a_script_is_called_by_the_first_line_that_does_something() -> None:
     assert Task(id="t1", command=script).title == "set -e # first"
     assert Task(id="t1", command="# nothing\n").title == "# nothing"
     assert Task(id="t1", command="python train.py\necho").title == "python train.py"
+
+
+def test_a_command_over_several_lines_is_called_by_all_that_a_backslash_joins() -> None:
+    sweep = "#!/bin/sh\npython train.py \\\n  --seed=0 \\\n  --lr=0.1\necho over\n"
+    assert Task(id="t1", command=sweep).title == "python train.py --seed=0 --lr=0.1"
+    assert Task(id="t1", command="echo a\\\\\necho b").title == "echo a\\\\"  # a backslash, and no more
+    assert Task(id="t1", command="echo a \\").title == "echo a \\"
+    assert Task(id="t1", command="# \\\npython a.py").title == "python a.py"
