@@ -36,6 +36,17 @@ def test_show_json_has_facts_writers_and_records(program, digits):
     assert found["records"]["mark"][0]["data"] == {"norm": 3}
 
 
+def test_show_has_the_last_timing_of_each_event(program, write):
+    said = [("forward", 0.5, 0.1), ("backward", 0.25, None), ("forward", 0.00042, 0.00001)]
+    timings = [{"k": "runtime", "event": e, "mean": mean, "std": std, "instances": 10} for e, mean, std in said]
+    write("timed", records=timings)
+    shown = program("show", "timed").out.partition("timings")[2].split("processes")[0]
+    assert [line.split() for line in shown.splitlines()[2:4]] == [
+        ["forward", "0.00042s", "1e-05s", "10"],
+        ["backward", "0.25s", "null", "10"],
+    ]
+
+
 def test_a_broken_journal_line_is_counted_and_shown(program, digits):
     path = next((digits.runs / "aa0" / "journal").iterdir())
     lines = path.read_bytes().split(b"\n")

@@ -12,7 +12,7 @@ import click
 from paddock.cli.command import Session, verb
 from paddock.cli.output import Cell, Output
 from paddock.cli.shape import STATE_STYLES, amount, label, mapping, run_json, short
-from paddock.cli.showing import show_bars, show_questions
+from paddock.cli.showing import show_bars, show_questions, show_timings
 from paddock.compare.fields import duration, flatten
 from paddock.compare.stats import goal_of
 from paddock.compare.text import age, cell, many, moment, number, size, span
@@ -58,6 +58,7 @@ def show(session: Session, run: str) -> None:
         show_bars(out, bars)
         _values(out, row)
         _metrics(out, row)
+        show_timings(out, by_kind["runtime"])
         _processes(out, writers, now)
         _lists(out, by_kind, now)
 

@@ -1,13 +1,14 @@
-"""Bars of progress and open questions, as people see them."""
+"""Bars of progress, timings and open questions, as people see them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from paddock.cli.output import Cell, Output
 from paddock.cli.shape import STATE_STYLES
 from paddock.compare import bar as text
-from paddock.compare.text import age, cut_to, span
+from paddock.compare.text import age, cell, cut_to, number, span
 from paddock.model import RUNNING, Progress, Question
 
 _DRAWN = 20  # columns of a bar
@@ -43,6 +44,24 @@ def _row(bar: Progress, terminal: bool) -> list[Cell]:
         text.pace(bar),
         span(bar.eta) if bar.eta is not None else "",
     ]
+
+
+def show_timings(out: Output, records: Sequence[Mapping[str, Any]]) -> None:
+    """What was said last of each event, as on the board."""
+    last = {cell(record.get("event")): record for record in records}
+    if not last:
+        return
+    out.heading("timings")
+    rows: list[list[Cell]] = [
+        [event, _seconds(one.get("mean")), _seconds(one.get("std")), cell(one.get("instances"))]
+        for event, one in last.items()
+    ]
+    out.table(["event", "mean", "std", "times"], rows, [False, True, True, True], indent=2)
+
+
+def _seconds(value: Any) -> str:
+    """0.00042s: of the pieces of a step a tenth of a second is too coarse."""
+    return f"{number(value)}s" if isinstance(value, int | float) else cell(value)
 
 
 def show_questions(out: Output, questions: Sequence[Question], now: float) -> None:
