@@ -37,6 +37,18 @@ def test_notes_stars_and_bugs_last(program, digits):
     assert program("ls", "-q", "bug").out == "aa2\n"
 
 
+def test_what_a_query_fits_is_marked_after_a_yes(program, digits):
+    asked = program("star", "name~^digits lr=0.01")
+    assert asked.code == 9 and "[y/N]" in asked.err and "digits-2" in asked.out
+    assert program("tag", "name~^digits", "+paper", "--json").code == 9
+    assert program("bug", "name~^nosuch", "--yes").code == 3
+    assert program("ls", "-q", "star or bug or tag:paper").out == ""
+    assert program("star", "name~^digits lr=0.01", "--yes").code == 0
+    assert program("tag", "name~^digits", "lr=0.01", "+paper", "--yes").code == 0
+    fitting = program("ls", "-q", "name~^digits lr=0.01").out
+    assert fitting and program("ls", "-q", "star").out == program("ls", "-q", "tag:paper").out == fitting
+
+
 def test_a_task_that_waits_is_starred_and_noted_and_then_runs_as_if_nothing_had_been_said(program):
     task = program("submit", "--no-snapshot", "-q", "--name", "waits", "--", "echo", "hello").out.strip()
     assert program("star", task).code == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from paddock.compare.select import parse, select
 from paddock.errors import QueryError, RunNotFound
@@ -22,10 +22,19 @@ def named(catalog: Catalog, names: Sequence[str]) -> list[RunRow]:
     return list({run.id: run for run in found}.values())
 
 
+class Choice(NamedTuple):
+    runs: list[RunRow]
+    queried: bool  # and not named, each of them
+
+
 def named_or_queried(catalog: Catalog, words: Sequence[str]) -> list[RunRow]:
+    return choose(catalog, words).runs
+
+
+def choose(catalog: Catalog, words: Sequence[str]) -> Choice:
     """All words name runs, or all together are one query."""
     try:
-        return named(catalog, words)
+        return Choice(named(catalog, words), queried=False)
     except RunNotFound as unknown:
         try:
             query = parse(" ".join(words))
@@ -33,4 +42,4 @@ def named_or_queried(catalog: Catalog, words: Sequence[str]) -> list[RunRow]:
             if any(_QUERY.search(word) for word in words):
                 raise
             raise unknown from None
-    return select(catalog.runs(), query)
+    return Choice(select(catalog.runs(), query), queried=True)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from paddock.cli.command import Session, verb
-from paddock.cli.output import JSON, UNLIMITED, Cell
+from paddock.cli.output import JSON, UNLIMITED, Cell, Output
 from paddock.cli.shape import STATE_STYLES, run_raw
 from paddock.compare.bar import short
 from paddock.compare.diff import differing_keys
@@ -182,6 +182,12 @@ def fit(runs: Sequence[RunRow], names: Sequence[str], room: int, now: float) -> 
 
 def _header(name: str) -> str:
     return {"star": "*", "bug": "!"}.get(name, name.removeprefix("config.").removeprefix("last."))
+
+
+def list_runs(out: Output, runs: Sequence[RunRow]) -> None:
+    """What somebody is asked about."""
+    names, now = ("id", "name", "project", "state", "created", "duration"), time()
+    out.table(*cells(runs, names, now, fit(runs, names, out.width, now) if out.terminal else {}))
 
 
 def cells(

@@ -12,7 +12,7 @@ import click
 
 from paddock.cli.choose import named_or_queried
 from paddock.cli.command import Session, verb
-from paddock.cli.ls import cells, fit
+from paddock.cli.ls import list_runs
 from paddock.cli.output import JSON, Output
 from paddock.cli.shape import label, short
 from paddock.compare.text import many, size
@@ -58,7 +58,7 @@ def rm(session: Session, words: tuple[str, ...], yes: bool, force: bool, dry_run
         runs = [run for run in runs if run.path]  # a task that never ran has left nothing but its file
         sizes = {run.id: disk_size(session.home.runs / run.id) for run in runs}
         total = sum(sizes.values())
-        _list(out, runs)
+        list_runs(out, runs)
         if dry_run:
             out.json({"removed": [], "would_remove": [short(run) for run in runs], "bytes": total})
             out.note(f"{_count(runs)} would be removed, {size(total)}.")
@@ -71,11 +71,6 @@ def rm(session: Session, words: tuple[str, ...], yes: bool, force: bool, dry_run
             out.bare(run.id)
     out.json({"removed": [short(run) for run in runs], "bytes": total})
     out.line(f"{_count(runs)} removed, {size(total)}.")
-
-
-def _list(out: Output, runs: list[RunRow]) -> None:
-    names, now = ("id", "name", "project", "state", "created", "duration"), time.time()
-    out.table(*cells(runs, names, now, fit(runs, names, out.width, now) if out.terminal else {}))
 
 
 def _count(runs: list[RunRow]) -> str:

@@ -21,17 +21,27 @@ def _as_option(word: str) -> str:
     return f"--remove={word[1:]}" if is_tag else word
 
 
-@verb("tag", cls=TagCommand, help="Add and remove tags:  paddock tag RUN... +good -draft")
-@click.argument("words", nargs=-1, required=True, metavar="RUN... [+TAG] [-TAG]")
+_HELP = """Add and remove tags.
+
+\b
+  paddock tag RUN RUN +good -draft
+  paddock tag 'name~^lr state=finished' +paper
+
+What a query fits is listed, and you are asked; the answer is No unless you say yes.
+"""
+
+
+@verb("tag", cls=TagCommand, help=_HELP)
+@click.argument("words", nargs=-1, required=True, metavar="RUN... | QUERY [+TAG] [-TAG]")
 @click.option("--add", multiple=True, metavar="TAG", help="Add a tag; repeatable. The same as +TAG.")
 @click.option("--remove", multiple=True, metavar="TAG", help="Remove a tag; repeatable. The same as -TAG.")
-def tag(session: Session, words: tuple[str, ...], add: tuple[str, ...], remove: tuple[str, ...]) -> None:
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def tag(session: Session, words: tuple[str, ...], add: tuple[str, ...], remove: tuple[str, ...], yes: bool) -> None:
     names = [word for word in words if not word.startswith("+")]
     added = [word[1:] for word in words if word.startswith("+")] + list(add)
     if not names:
         raise UsageError("No run was named.", hint="paddock tag RUN... +TAG -TAG")
     if (not added and not remove) or not all([*added, *remove]):
         raise UsageError("No tag was named.", hint="paddock tag RUN... +TAG -TAG")
-    append_to(
-        session, names, {"k": "tag", "add": added, "remove": list(remove)}, lambda run: " ".join(run.tags) or "no tags"
-    )
+    record = {"k": "tag", "add": added, "remove": list(remove)}
+    append_to(session, names, record, lambda run: " ".join(run.tags) or "no tags", verb="Tag", yes=yes)
