@@ -9,6 +9,7 @@ import { Choice, Empty, Notice, StateMark, Waiting } from "~/part/parts";
 import { Comparison, materialOf, type Material } from "~/page/compare/comparison";
 import { SaveDialog } from "~/page/compare/save";
 import { settingOf, SHOWN } from "~/page/compare/setting";
+import { isEpoch } from "~/page/run/chart/groups";
 import { MOST_COMPARED, selected } from "~/page/runs/selection";
 import { usePaced } from "~/page/runs/rows";
 import { here, set } from "~/route/router";
@@ -67,7 +68,7 @@ function Compared({ runs, query }: { runs: readonly Run[]; query: URLSearchParam
             <Choice label="seeds" value={folded ? "1" : "0"} options={[["1", "mean ± std over seeds"], ["0", "every run"]]} onChoose={(next) => set({ fold: next })} />
           )}
           {(curves || setting.show === "scatter") && <FacetMenus material={material} all={curves} />}
-          {curves && <Controls view={viewOf(query)} epoch={material.every.some((name) => /(^|\/)epoch$/.test(name))} />}
+          {curves && <Controls view={viewOf(query)} epoch={material.every.some(isEpoch)} />}
         </div>
       )}
       {named > MOST_COMPARED && <p class="muted small">The first {MOST_COMPARED} of the {named} runs that the address names.</p>}

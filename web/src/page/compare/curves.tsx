@@ -16,8 +16,8 @@ import { useBands } from "~/page/compare/bands";
 import { layout, type Facets } from "~/page/compare/facets";
 import { bandLine, courseLines, coursesOf, FOLDED, label, placedLines } from "~/page/compare/lines";
 import type { Property, Team } from "~/page/compare/properties";
-import { isEpoch } from "~/page/compare/results";
 import type { Change } from "~/page/compare/setting";
+import { epochOf } from "~/page/run/chart/groups";
 
 export interface CurvesProps {
   runs: readonly Run[];
@@ -97,7 +97,7 @@ const written = (runs: readonly Run[], metric: string): number => runs.reduce((s
 function useLines({ runs, teams, folded, view, metric }: CurvesProps & { metric: string }, visible: boolean): { lines: Drawn | undefined; error: ApiError | undefined } {
   const ids = runs.map((run) => run.id);
   const having = useMemo(() => runs.filter((run) => run.metrics[metric]), [runs, metric]);
-  const epoch = view.axis === "epoch" ? runs.flatMap((run) => Object.keys(run.metrics)).find(isEpoch) : undefined;
+  const epoch = view.axis === "epoch" ? epochOf(runs.flatMap((run) => Object.keys(run.metrics)), metric) : undefined;
   const [steps, setSteps] = useState<Range | undefined>(undefined);
   const byServer = folded && view.axis === "step";
   const series = useSeries({

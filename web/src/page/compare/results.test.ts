@@ -33,6 +33,6 @@ describe("results", () => {
 
   test("what was set is no result, though it was logged", () => {
     const properties = [{ key: "config.lr" }, { key: "code.loss" }];
-    expect(resultsAmong(["loss", "lr", "train/lr", "epoch"], properties)).toEqual(["loss", "train/lr"]);
+    expect(resultsAmong(["loss", "lr", "train/lr", "epoch", "acc/epoch{split=test}"], properties)).toEqual(["loss", "train/lr"]);
   });
 });

@@ -1,6 +1,7 @@
 /** What metrics came to, run by run or team by team. Pure. */
 import type { Num, Run } from "~/api/types";
 import type { Team } from "~/page/compare/properties";
+import { isEpoch } from "~/page/run/chart/groups";
 import { meanStd, number, toNumber } from "~/text/format";
 import { isLower } from "~/text/goal";
 import { prominent } from "~/text/prominence";
@@ -17,8 +18,6 @@ export function metricsOf(runs: readonly Run[]): string[] {
   found.sort((one, other) => other.runs - one.runs || (one.name < other.name ? -1 : 1));
   return prominent(found).map((one) => one.name).sort((one, other) => Number(isEpoch(one)) - Number(isEpoch(other)));
 }
-
-export const isEpoch = (name: string): boolean => /(^|\/)epoch$/.test(name);
 
 /** Those to begin with. A learning rate that is logged as well was set: it is no result, and none of them is the best. */
 export function resultsAmong(metrics: readonly string[], properties: readonly { key: string }[]): string[] {

@@ -13,9 +13,9 @@ import { layout } from "~/page/compare/facets";
 import { bandLine, courseLines, coursesOf, label, placedLines } from "~/page/compare/lines";
 import { Parallel } from "~/page/compare/parallel";
 import { ResultGrid, resultTable } from "~/page/compare/resulttable";
-import { isEpoch } from "~/page/compare/results";
 import { Scatter } from "~/page/compare/scatter";
 import { settingOf } from "~/page/compare/setting";
+import { epochOf } from "~/page/run/chart/groups";
 import { clock } from "~/text/format";
 import style from "~/page/reports/export.css?raw";
 
@@ -120,7 +120,7 @@ async function linesOf({ runs, teams, folded }: Material, metric: string, { axis
     return new Map(teams.flatMap((team, at) => (bands[at]?.steps.length ? [[team.key, bandLine(team, bands[at]!, smooth)] as const] : [])));
   }
   const having = runs.filter((run) => run.metrics[metric]);
-  const epoch = axis === "epoch" ? having.flatMap((run) => Object.keys(run.metrics)).find(isEpoch) : undefined;
+  const epoch = axis === "epoch" ? epochOf(having.flatMap((run) => Object.keys(run.metrics)), metric) : undefined;
   const all = await fetchAll(having.map((run) => run.id), epoch ? [metric, epoch] : [metric], { points: 600, ...within, times: axis === "time" || axis === "wall" });
   return courseLines(teams, runs.map((run) => run.id), coursesOf(having, all, metric, axis, epoch), folded, smooth);
 }

@@ -64,7 +64,7 @@ function Drawn({ metric, metrics, curves, view, began, evaluations, height }: Ca
   const scores = useMemo(() => (own ? [own] : marksOn(metric, metrics, evaluations?.evaluations)), [metric, metrics, evaluations]);
   // Without a ledger of evaluations the scores are what was logged.
   const beside = evaluations && evaluations.evaluations.length > 0 ? [] : scores.filter((score) => score.metric !== metric).map((score) => score.metric);
-  const epoch = epochOf(metrics);
+  const epoch = epochOf(metrics, metric);
   const epochs = epoch === undefined ? undefined : curves.of(epoch).value.whole;
   const needsEpochs = view.axis === "epoch" && epoch !== undefined;
   const whole = curve.whole;

@@ -45,4 +45,13 @@ test("epochs are counted by the metric of that name, in a group or not", () => {
   expect(epochOf(["train/epoch", "epoch"])).toBe("epoch");
   expect(epochOf(["loss", "train/epoch"])).toBe("train/epoch");
   expect(epochOf(["epochs"])).toBeUndefined();
+  expect(epochOf(["loss/value{split=test}", "loss/epoch{split=test}"])).toBe("loss/epoch{split=test}");
+});
+
+test("epochs of a metric are those that were logged with it", () => {
+  const metrics = ["epoch", "acc/epoch{split=test}", "loss/epoch{split=test}", "loss/epoch{split=train}", "loss/value{split=train}"];
+  expect(epochOf(metrics, "loss/value{split=train}")).toBe("loss/epoch{split=train}");
+  expect(epochOf(metrics, "loss/value")).toBe("epoch");
+  expect(epochOf(metrics, "lr")).toBe("epoch");
+  expect(epochOf(metrics.slice(1), "lr")).toBe("acc/epoch{split=test}");
 });

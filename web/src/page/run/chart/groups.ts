@@ -7,8 +7,16 @@ export interface Group {
   metrics: string[];
 }
 
-/** What counts the epochs: `epoch`, or as some trainers say `train/epoch`. */
-export const epochOf = (metrics: readonly string[]): string | undefined => (metrics.includes("epoch") ? "epoch" : metrics.find((metric) => metric.endsWith("/epoch")));
+/** Whether it counts the epochs: `epoch`, or as some trainers say `train/epoch`, with tags or without. */
+export const isEpoch = (metric: string): boolean => /(^|\/)epoch$/.test(plain(metric));
+
+/** What counts the epochs of a metric: what was logged with it (`loss/epoch{split=test}` of `loss/value{split=test}`), else
+ * `epoch`, else the first that does. */
+export function epochOf(metrics: readonly string[], metric = ""): string | undefined {
+  const name = plain(metric);
+  const beside = `${name.slice(0, name.lastIndexOf("/") + 1)}epoch${metric.slice(name.length)}`;
+  return [beside, "epoch"].find((one) => metrics.includes(one)) ?? metrics.find(isEpoch);
+}
 
 /** Drawn elsewhere: on the axis. */
 const AXES = new Set(["epoch"]);
@@ -83,6 +91,6 @@ export function marksOn(metric: string, metrics: readonly string[], evaluations:
 }
 
 function leading(metrics: readonly string[]): string | undefined {
-  const own = metrics.filter((metric) => !scoreOf(metric) && !AXES.has(metric) && metric !== epochOf(metrics));
+  const own = metrics.filter((metric) => !scoreOf(metric) && !isEpoch(metric));
   return prominent(own.map((name) => ({ name, runs: 1 })))[0]?.name;
 }
