@@ -154,9 +154,10 @@ def test_a_comparison_can_be_kept_as_a_report_of_the_board(program, digits):
     assert report.title == "Learning rates: 0.1 & 0.01"
     curves, results = (parse_qs(block.text) for block in report.blocks)
     assert curves["metric"] == ["acc"] and {"aa0", "aa1"} <= set(curves["run"])
-    assert results == {**curves, "show": ["results"]}
-    found = program("compare", "aa0", "aa1", "--report", "another", "--json").json
-    assert found["report"] in {report.id for report in reports(Home(program.home))}
+    assert results == {**curves, "show": ["results"], "stat": ["best"]}
+    found = program("compare", "aa0", "aa1", "--stat", "last", "--report", "another", "--json").json
+    (other,) = [report for report in reports(Home(program.home)) if report.id == found["report"]]
+    assert parse_qs(other.blocks[1].text)["stat"] == ["last"]
 
 
 @pytest.mark.parametrize(("words", "code"), [(("--report", " "), 2), (("id=none", "--report", "x"), 3)])

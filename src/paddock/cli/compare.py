@@ -64,7 +64,7 @@ def compare(
             table = table.sort(key)
     report = None
     if title is not None:
-        report = keep_report(session.home, title, [run.id for run in runs], spelled_out(metrics, runs))
+        report = keep_report(session.home, title, [run.id for run in runs], spelled_out(metrics, runs), stat)
     _print(session, table, report)
 
 

@@ -20,8 +20,8 @@ def check_title(title: str | None) -> None:
         raise UsageError(f"The title of a report has 1 to {MOST_CHARACTERS} characters.")
 
 
-def keep_report(home: Home, title: str, runs: Sequence[str], metrics: Sequence[str]) -> Report:
-    """Its curves and its results, as the board shows them."""
+def keep_report(home: Home, title: str, runs: Sequence[str], metrics: Sequence[str], stat: str) -> Report:
+    """Its curves and its results, by the same value of each run, as the board shows them."""
     if not runs:
         raise NotFound("No run fits, so no report was made.")
     if len(runs) > MOST_RUNS:
@@ -29,7 +29,8 @@ def keep_report(home: Home, title: str, runs: Sequence[str], metrics: Sequence[s
             f"A report compares {MOST_RUNS} runs at most, and {len(runs)} fit.", hint="Name fewer, by a narrower query."
         )
     seen = [("run", run) for run in runs] + [("metric", metric) for metric in metrics]
-    made = tuple(reports.Block("comparison", urlencode([*shown, *seen])) for shown in ([], [("show", "results")]))
+    results = [("show", "results"), ("stat", stat)]
+    made = tuple(reports.Block("comparison", urlencode([*shown, *seen])) for shown in ([], results))
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
