@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 from pathlib import Path
 from typing import NamedTuple
@@ -119,3 +120,9 @@ def oom_kills() -> int:
         return -1
     found = re.search(r"^oom_kill (\d+)$", text, re.MULTILINE)
     return int(found[1]) if found else -1
+
+
+def is_nohup(number: int) -> bool:
+    """Whether the signal is HUP and whoever started us has it ignored, as nohup does: the terminal may close, and the
+    work goes on."""
+    return number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN

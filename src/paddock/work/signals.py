@@ -7,6 +7,8 @@ import os
 import signal
 from types import FrameType
 
+from paddock.record.process import is_nohup
+
 # Slurm announces a preemption or the end of the walltime with TERM, or with the USR signal that the job asked for.
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
@@ -17,7 +19,7 @@ class Signals:
     def __init__(self) -> None:
         self.count = 0  # how often we were asked
         self.fd, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        self._before = {number: signal.signal(number, self._caught) for number in STOPPING}
+        self._before = {n: signal.signal(n, self._caught) for n in STOPPING if not is_nohup(n)}
 
     def _caught(self, number: int, frame: FrameType | None) -> None:
         self.count += 1

@@ -20,6 +20,7 @@ from paddock.monitor.house import House
 from paddock.monitor.server.app import MODULES, make_app
 from paddock.monitor.server.connection import Connection
 from paddock.monitor.server.listening import Listener, answering, listen, names
+from paddock.record.process import is_nohup
 
 GRACE_SECONDS = 3  # for answers that are under way when the server ends
 KEEP_ALIVE_SECONDS = 30
@@ -99,7 +100,8 @@ class Serving:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: then there is `stop`
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                loop.add_signal_handler(number, self.stop)
+                if not is_nohup(number):
+                    loop.add_signal_handler(number, self.stop)
         serving = asyncio.ensure_future(self._server.serve([listener.socket for listener in self.listeners]))
         while not self._server.started and not serving.done():
             await asyncio.sleep(0.005)

@@ -36,6 +36,7 @@ from paddock.evaluate.watching.vigil import Vigil
 from paddock.evaluate.watching.watch import Watching
 from paddock.monitor.watches import evaluation_json
 from paddock.record.layout import Home
+from paddock.record.process import is_nohup
 
 _LOOK_SECONDS = 1.0  # between two looks at what is left
 
@@ -90,7 +91,8 @@ class Keeping:
         here = [seen for seen in watchers(self._home) if seen.own and any(seen.at(_id(one)) for one in self._watches)]
         end_orphans(self._home, here)  # of watchers that were killed
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._caught)
+            if not is_nohup(number):
+                signal.signal(number, self._caught)
         self._watcher = Watcher(self._home, self._facts(), settings.load().lease_beat_seconds)
         if until_eof:
             threading.Thread(target=self._wait_for_eof, name="stdin", daemon=True).start()
