@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from pathlib import Path
@@ -121,5 +122,38 @@ def test_a_home_on_a_full_disk_moves_the_run_to_local_disk(script, read, tmp_pat
         subprocess.run(["sh", "-c", command], check=True)
         facts = read(mount / "runs" / out.decode().strip()).facts
         assert (mount / "code" / f"{facts['code']['snapshot']}.json").exists()
+    finally:
+        subprocess.run(["umount", "-l", str(mount)], check=True)
+
+
+def test_a_disk_with_room_for_names_alone_moves_the_run_too(script, read, tmp_path: Path) -> None:
+    """A directory may need no room for data: on XFS, in a tmpfs, and in Lustre, whose names are on another server."""
+    if os.geteuid() != 0 or not _may_mount(tmp_path):
+        pytest.skip("mounting a small filesystem needs root")
+    mount, spare = tmp_path / "names", tmp_path / "spare"
+    mount.mkdir()
+    spare.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "small", str(mount)], check=True)
+    try:
+        for name in ("runs", "code"):
+            (mount / name).mkdir()
+        (mount / ".gitignore").write_text("*\n")
+        with contextlib.suppress(OSError), (mount / "ballast").open("wb", buffering=0) as ballast:
+            while True:
+                ballast.write(bytes(4096))
+        process = script(
+            "import paddock, sys\nrun = paddock.init(dir=sys.argv[1])\nrun.log({'a': 1})\nprint(run.id)",
+            mount,
+            env={**os.environ, "TMPDIR": str(spare)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err.decode()
+        assert b"instead" in err and not list((mount / "runs").iterdir())
+        (mount / "ballast").unlink()
+        command = next(line for line in err.decode().splitlines() if " mv " in line)
+        subprocess.run(["sh", "-c", command], check=True)
+        assert read(mount / "runs" / out.decode().strip()).values("a") == [1]
     finally:
         subprocess.run(["umount", "-l", str(mount)], check=True)

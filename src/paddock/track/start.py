@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import getpass
 import os
-import shlex
 import socket
 import sys
-import tempfile
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from paddock import files, wire
-from paddock.errors import HomeError, RunExists, RunNotFound, UsageError
+from paddock.errors import RunExists, RunNotFound, UsageError
 from paddock.record.journal import Journal, writer_name
 from paddock.record.layout import Home, RunDirectory, find_home, new_id
 from paddock.record.process import boot_id, oom_kills, start_ticks
@@ -27,6 +23,7 @@ from paddock.track import active, notice
 from paddock.track.asked import settle
 from paddock.track.capture.config import to_config
 from paddock.track.capture.launch import rank_of
+from paddock.track.elsewhere import give_up, spare_home
 from paddock.track.ending import Hooks
 from paddock.track.identity import ATTEMPT, RUN_HOME, RUN_ID, RUN_OWNER, Identity, decide, next_attempt
 from paddock.track.lines.output import Output
@@ -153,7 +150,15 @@ def _begin(
         facts = {"id": directory.id, **asked, "project": asked["project"] or chosen.project or None, "config": config}
     else:
         if not facts:
-            facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen)
+            try:
+                facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen)
+            except OSError as error:  # a disk may have room for names, and none for what is in the files
+                if existed:  # others write there: a second half of it elsewhere could not be brought back
+                    raise
+                give_up(directory)
+                home, directory, _ = _make_directory(spare_home(home, error), identity)
+                capture = Capture(home, chosen, with_code=first) if capture else None
+                facts, wrote = _make_facts(directory, identity, asked, config, capture, chosen)
         together = bool(identity.launch) and facts.get("begun_by") == identity.launch
         if not (wrote or existed or identity.join or together) and identity.resume in (None, "never"):
             raise _taken(directory)  # another process with the same id was faster
@@ -195,25 +200,7 @@ def _directory(chosen: Settings, identity: Identity) -> tuple[Home, RunDirectory
         home.prepare()
         return _make_directory(home, identity)
     except OSError as error:
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise HomeError(
-                f"The home {home.path} cannot be written ({error.strerror}).",
-                hint="Set PADDOCK_HOME to a directory that you can write, or mode='disabled' to go without a record.",
-            ) from None
-        # A full or failing disk must not stop a training: the record goes to local disk, and moves back by mv.
-        spare = Home(Path(tempfile.mkdtemp(prefix="paddock-home-")))
-        notice.say(
-            f"{home.path} cannot take the run ({error.strerror}). It is written to {spare.path} instead; later:\n"
-            f"    {_bring_back(spare, home)}"
-        )
-        spare.prepare()
-        return _make_directory(spare, identity)
-
-
-def _bring_back(spare: Home, home: Home) -> str:
-    """The command that moves the runs, with the code they refer to."""
-    here, code, runs = (shlex.quote(str(path)) for path in (spare.runs, spare.code, home.runs))
-    return f"mkdir -p {runs} && mv {here}/* {runs}/ && cp -Rf {code} {shlex.quote(str(home.path))}/"
+        return _make_directory(spare_home(home, error), identity)
 
 
 def _make_directory(home: Home, identity: Identity) -> tuple[Home, RunDirectory, bool]:
