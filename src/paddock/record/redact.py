@@ -18,14 +18,18 @@ _NAME = re.compile(
 _PLAIN_NAMES = frozenset({"PWD", "OLDPWD"})
 # A switch is no secret: TOKENIZERS_PARALLELISM=false says something about the run.
 _PLAIN_VALUES = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off", "none"})
-_CREDENTIALS = re.compile(r"([A-Za-z][\w+.-]*://)[^/\s'\"]*@")
+# It begins at the `://`: looked for from the scheme on, each letter of a long word would be one that it may begin with.
+_CREDENTIALS = re.compile(r"(?<=[\w+.-])://[^/\s'\"]*@")
 # Kinds of token that carry their maker's mark, whatever the variable is called.
 _MARKED = re.compile(
     r"\b(ghp|gho|ghu|ghs|ghr)_\w{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{16,}|\bhf_[A-Za-z0-9]{30,}|\bsk-[\w-]{20,}"
-    r"|\bxox[abposr]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*|\bBearer\s+\S+",
+    r"|\bxox[abposr]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}|\beyJ[\w-]{8,4000}\.[\w-]{8,}\.[\w-]*"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*|\bBearer\s+\S+"
+    r"|(?i:\bauthorization['\"]?\s*[=:]\s*['\"]?(?:basic|digest|token|apikey)\s+[^\s'\",;&}]+)",
     re.S,
 )
+# What a link that is good without a password is signed with: S3, Google, Azure.
+_SIGNATURE = re.compile(r"([?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=)[^\s'\"&]+", re.I)
 _SECRETS = """
 password passwd passphrase pwd secret secrets credential credentials cookie authorization auth apikey
 """
@@ -39,8 +43,9 @@ csrf push paddock sas id user
 """
 _SECRET_WORDS, _KEY_WORDS, _TOKEN_WORDS = (frozenset(words.split()) for words in (_SECRETS, _OF_KEYS, _OF_TOKENS))
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+# From the beginning of a word only: from each of its letters on, a word of 100 kB (a file as hex) takes minutes.
 _INNER = re.compile(
-    rf"""(?i)([\w.-]*(?:key|token|{"|".join(_SECRETS.split())}))(['"]?\s*[=:]\s*['"]?)([^\s'",;&}}]+)"""
+    rf"""(?i)(?<![\w.-])([\w.-]*(?:key|token|{"|".join(_SECRETS.split())}))(['"]?\s*[=:]\s*['"]?)([^\s'",;&}}]+)"""
 )
 
 
@@ -54,17 +59,23 @@ def names_secret(name: str) -> bool:
         return before in _KEY_WORDS
     if last == "token":
         return not before or before in _TOKEN_WORDS
-    return last in _SECRET_WORDS
+    return last in _SECRET_WORDS or last.endswith(("password", "passwd"))  # PGPASSWORD
 
 
 def without_credentials(text: str) -> str:
     """`https://user:token@host/x` -> `https://host/x`; ssh's `git@` is no secret and needed for cloning."""
-    return _CREDENTIALS.sub(lambda m: m[0] if m[0] == "ssh://git@" else m[1], text) if "@" in text else text
+    return _CREDENTIALS.sub(_unnamed, text) if "@" in text else text
+
+
+def _unnamed(found: re.Match[str]) -> str:
+    return found[0] if found[0] == "://git@" and found.string.endswith("ssh", 0, found.start()) else "://"
 
 
 def redact_text(text: str) -> str:
     """A value without credentials in urls, without tokens that can be told by their looks, without `password=...`."""
     text = _MARKED.sub(REDACTED, without_credentials(text))
+    if "?" in text:
+        text = _SIGNATURE.sub(rf"\1{REDACTED}", text)
     return _INNER.sub(_hide, text) if "=" in text or ":" in text else text
 
 
