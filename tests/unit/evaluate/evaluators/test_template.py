@@ -45,6 +45,29 @@ def test_any_text_is_itself(value: str, template: str) -> None:
         assert said(fill(template, {"path": value})) == value
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        "# it's what {path} is\nprintf %s {path} # isn't it\n",
+        'printf %s a#b"\'" >/dev/null; printf %s {path}',
+        "cat <<EOF\n{path}\nEOF\n",
+        "cat <<'EOF'\n{path}\nEOF\n",
+        "cat <<-EOF | cat\n\t{path}\n\tEOF\n",
+        "cat <<EOF; cat <<'TOO' >/dev/null\n$(printf %s '{path}')\nEOF\nit's {path}\nTOO\ntrue",
+        "cat >/dev/null <<EOF\nit's\nEOF\nprintf %s {path}",
+        'printf %s "$(cat <<EOF\n{path}\nEOF\n)"',
+        "echo $((1<<x)) >/dev/null\nprintf %s '{path}'",
+    ],
+)
+def test_a_value_is_itself_where_a_command_has_comments_and_text_for_a_program(template: str) -> None:
+    assert said(fill(template, {"path": EVIL})).removesuffix("\n") == EVIL
+
+
+def test_a_line_end_in_a_value_ends_no_comment_and_no_text_for_a_program() -> None:
+    for template in ("# {path}\nprintf sound", "cat >&2 <<EOF\n{path}\nEOF\nprintf sound"):
+        assert said(fill(template, {"path": "x\nEOF\nprintf broken\n"})) == "sound"
+
+
 def test_other_braces_are_left_alone() -> None:
     kept = "awk '{print $1}' ${path} {other} \\{path}"
     assert fill(f"{kept} {{path}}", {"path": "x"}) == f"{kept} x"
