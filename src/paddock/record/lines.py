@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import FileIO
@@ -25,6 +26,7 @@ BLOCK_BYTES = 1 << 14
 PROBE_BYTES = 1 << 11  # to find the line at a place
 MOST_BLOCK_BYTES = 1 << 20
 SCAN_BYTES = 1 << 20  # that one call looks through for lines that fit; the next goes on from there
+SCAN_SECONDS = 1.0  # the same for a pattern of somebody who only asks
 LEVELS = {"NOTSET": 0, "DEBUG": 10, "INFO": 20, "WARNING": 30, "WARN": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
 
 Cursor = Mapping[str, int]  # a place in all files: each writer's offset; one that is not named is at its beginning
@@ -39,6 +41,7 @@ class Match:
     host: str = ""
     writer: str = ""
     pattern: re.Pattern[str] | None = None  # somewhere in the text, the logger's name or the traceback
+    reach: int | None = None  # of a pattern of somebody who only asks: how many letters of a text it may look at
 
     def fits(self, line: LogLine) -> bool:
         if line.level < self.level or (self.host and line.host != self.host):
@@ -48,7 +51,7 @@ class Match:
         if self.logger and line.logger != self.logger and not line.logger.startswith(self.logger + "."):
             return False
         search = self.pattern.search if self.pattern else None
-        return search is None or any(map(search, (line.text, line.logger, line.trace)))
+        return search is None or any(search(text[: self.reach]) for text in (line.text, line.logger, line.trace))
 
 
 EVERY = Match()
@@ -173,6 +176,7 @@ def _merged(
     heap: list[tuple[float, int, LogLine, int]] = []  # one line of each source: no two of the same number
     scanned = sum(_push(heap, sources, number, backward) for number in range(len(sources)))
     found: list[LogLine] = []
+    late = float("inf") if match.reach is None else time.monotonic() + SCAN_SECONDS
     while heap and len(found) < count and (scanned < SCAN_BYTES or match == EVERY):
         _, key, line, place = heapq.heappop(heap)
         number = abs(key)
@@ -180,6 +184,8 @@ def _merged(
         if match.fits(line):
             found.append(line)
         scanned += _push(heap, sources, number, backward)
+        if time.monotonic() > late:
+            break
     if not heap:
         for source in sources:  # what follows the last line of all is no line
             source.place = 0 if backward else source.place

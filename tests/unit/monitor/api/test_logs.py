@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock import wire
 from paddock.errors import NotFound
 from paddock.monitor.http import inside
 from paddock.monitor.http.sending import Span, asked_range
 from paddock.record.layout import Home
-from tests.served import Server
+from tests.served import Server, served
 from tests.unit.monitor.conftest import LINES
 
 
@@ -199,3 +200,19 @@ def test_lines_with_a_text_are_found_with_their_offsets_wherever_they_are(shown:
     assert shown.get("/api/v1/runs/first/output/search?text=nothing%20of%20it")["hits"] == []
     assert shown.ask("GET", "/api/v1/runs/first/output/search?text=").status == 400
     assert shown.ask("GET", "/api/v1/runs/live/output/search?text=x").status == 404
+
+
+def test_a_pattern_that_backtracks_keeps_nobody_waiting(home: Home) -> None:
+    """`a*a*a*b` takes the fourth power of the letters it sees; all others would wait for it."""
+    logs = home.run("long").logs
+    logs.mkdir(parents=True)
+    home.run("long").facts.write_bytes(wire.dumps({"v": 1, "id": "long"}))
+    texts = [*(f"{number} {'a' * 5000}" for number in range(5)), "aab"]
+    records = [{"k": "line", "t": float(t), "level": 20, "logger": "x", "text": text} for t, text in enumerate(texts)]
+    (logs / "w.jsonl").write_bytes(b"".join(map(wire.record_line, [{"k": "open", "v": 1, "t": 0.0}, *records])))
+    with served(home) as server:
+        found, place, more = [], "", True
+        while more:
+            page = server.get(f"/api/v1/runs/long/lines?match=a*a*a*b&after={place}")
+            found, place, more = found + page["lines"], page["end"], page["more"]
+        assert [line["text"] for line in found] == ["aab"]
