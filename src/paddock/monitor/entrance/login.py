@@ -92,6 +92,8 @@ def login_path(token: str, instance: str) -> str:
 
 async def login(call: Call) -> Reply:
     """Exchange the code of a link for a cookie."""
+    if call.request.method == "HEAD":  # a chat that looks at the link for its reader would use it up
+        return _page(200, "")
     if not call.house.codes.use(call.params.code):
         said = "This link was used already, or is too old. <code>paddock serve --link</code> prints a new one."
         return _page(403, said)

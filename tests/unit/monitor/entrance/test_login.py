@@ -48,6 +48,8 @@ def test_a_browser_gets_in_by_a_link_once_and_may_then_change_things_from_our_ow
     with served(home) as server:
         link = server.ask("POST", "/api/v1/links")
         assert link.status == 201
+        looked = server.ask("HEAD", link.json["path"], token=None)
+        assert looked.status == 200 and "set-cookie" not in looked.headers
         first = server.ask("GET", link.json["path"], token=None)
         assert first.status == 200
         kept = first.headers["set-cookie"]
