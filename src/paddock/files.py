@@ -117,3 +117,13 @@ def entries(path: Path | str) -> Iterator[os.DirEntry[str]]:
         return
     with scan:
         yield from scan
+
+
+def is_planted(path: str | os.PathLike[str]) -> bool:
+    """Whether somebody else has put it where everybody may put things, as in /tmp: what is looked for upwards says what
+    is run as us."""
+    try:
+        owner, place = os.lstat(path).st_uid, os.stat(os.path.dirname(os.path.abspath(path))).st_mode
+    except OSError:
+        return False
+    return owner not in (0, os.getuid()) and bool(place & stat.S_IWOTH and place & stat.S_ISVTX)

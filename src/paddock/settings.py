@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from paddock.errors import UsageError
+from paddock.files import is_planted
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -100,7 +101,7 @@ def settings_file(start: Path | None = None) -> Path | None:
         return None
     for directory in (here, *here.parents):
         candidate = directory / "paddock.toml"
-        if candidate.is_file():
+        if candidate.is_file() and not is_planted(candidate):
             return candidate
     return None
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from paddock import files
+from paddock import files, settings
+from paddock.record.layout import find_home
 
 
 def _put(path: str, number: int) -> bool:
@@ -52,3 +53,28 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="Not a regular file"):
         files.read_from(tmp_path / "pipe", 0)
+
+
+def test_what_somebody_else_has_put_where_everybody_may_is_not_found_upwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in /tmp: his queue would be ours, and his commands would run as us."""
+    home, said, work = tmp_path / ".paddock", tmp_path / "paddock.toml", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    said.write_text('queue = "redis://his"\n')
+
+    def found() -> tuple[bool, bool]:
+        return find_home(start=work).path == home, settings.settings_file(work) == said
+
+    assert found() == (True, True)
+    tmp_path.chmod(0o1777)
+    assert found() == (True, True)
+    if os.getuid():
+        monkeypatch.setattr(os, "getuid", lambda: 12345)
+    else:
+        os.chown(home, 12345, -1)
+        os.chown(said, 12345, -1)
+    assert found() == (False, False)
+    tmp_path.chmod(0o775)  # shared with some: they are trusted
+    assert found() == (True, True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from paddock import files
 from paddock.errors import HomeError, UsageError
 
 LONGEST_ID = 128
@@ -122,7 +123,7 @@ def find_home(explicit: str | os.PathLike[str] | None = None, start: Path | None
     here = start or _working_directory()
     for directory in (here, *here.parents) if here else ():
         candidate = directory / ".paddock"
-        if candidate.is_dir():
+        if candidate.is_dir() and not files.is_planted(candidate):
             return Home(candidate)
     try:
         return Home(Path.home() / ".paddock")
