@@ -169,7 +169,7 @@ class DirectoryQueue:
         if not stat.S_ISREG(found.st_mode):
             return "it is no plain file, and is left alone"
         if found.st_uid in {0, os.getuid(), os.stat(self.path).st_uid}:
-            return ""
+            return "everybody may write it, so it is left alone; chmod o-w" if found.st_mode & stat.S_IWOTH else ""
         try:
             owner = pwd.getpwuid(found.st_uid).pw_name
         except KeyError:

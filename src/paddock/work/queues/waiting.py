@@ -229,6 +229,8 @@ class Waiting:
                 return self._refuse(place, _NO_FILE)
             if about.st_uid not in (0, os.getuid(), self._owner):
                 return self._refuse(place, "belongs to somebody else, and is left alone")
+            if about.st_mode & stat.S_IWOTH:
+                return self._refuse(place, "may be written by everybody, and is left alone; chmod o-w")
             data = os.read(descriptor, about.st_size + 1)
             if len(data) > about.st_size:  # it grows
                 data = files.read_from(path, 0)

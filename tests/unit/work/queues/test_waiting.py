@@ -138,6 +138,17 @@ def test_a_strangers_file_and_a_link_are_left_alone(bench: Bench, tmp_path: Path
     assert all("t1" in line or "somebody else" in line for line in bench.said)
 
 
+def test_a_file_that_everybody_may_write_is_left_alone_until_it_is_not(bench: Bench) -> None:
+    bench.put("t1")
+    file = bench.queue.file(Place(QUEUED, "t1"))
+    file.chmod(0o666)
+    assert bench.ids() == []
+    assert "everybody" in bench.said[0]
+    assert "everybody" in bench.queue.distrust(Place(QUEUED, "t1"))
+    file.chmod(0o664)
+    assert bench.queue.distrust(Place(QUEUED, "t1")) == ""
+
+
 def test_an_edit_counts_also_while_it_waits(bench: Bench) -> None:
     bench.put("p1")
     bench.move("p1", QUEUED, PAUSED)
