@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -52,9 +53,11 @@ def test_a_sweep_is_one_task_for_each_combination_with_its_config(program: Any) 
         (0.001, 1),
     ]
     assert {run["state"] for run in runs} == {"finished"}
-    assert program(*words[:1], "--skip-existing", *words[1:]).out == ""
+    ids = sorted(run["id"] for run in runs)
+    again = program(*words[:1], "--skip-existing", "--json", *words[1:]).json
+    assert again["tasks"] == [] and sorted(one["id"] for one in again["existing"]) == ids
     more = tuple(word.replace("0..1", "0..2") for word in words[1:])
-    assert len(program("submit", "--skip-existing", *more).out.split("&&")) == 2
+    assert len(program("submit", "--skip-existing", "--json", *more).json["tasks"]) == 2
 
 
 def test_what_a_script_adds_to_its_config_does_not_make_it_another_task(program: Any) -> None:
@@ -62,14 +65,49 @@ def test_what_a_script_adds_to_its_config_does_not_make_it_another_task(program:
         "import paddock\npaddock.init(config={'lr': 1.0, 'epochs': 3}, project='mine')\n"
     )
     words = ("submit", "--skip-existing", "--no-snapshot", "-q", "--grid", "lr=1,2", "--", sys.executable, "train.py")
-    assert len(program(*words).out.split()) == 2
-    assert program(*words).out == ""  # queued
+    ids = program(*words).out
+    assert len(ids.split()) == 2
+    assert program(*words).out == ids  # queued
     _work(program)
-    assert program(*words).out == ""  # finished, with another config and project by now
+    assert program(*words).out == ids  # finished, with another config and project by now
+    assert len(program("ls", "-q").out.split()) == 2
     elsewhere = program.cwd / "elsewhere"
     elsewhere.mkdir()
     assert len(program("submit", "--cwd", "elsewhere", *words[1:]).out.split()) == 2
     assert len(program("submit", "--project", "other", *words[1:]).out.split()) == 2
+
+
+def test_the_check_of_what_was_left_out_is_that_of_the_task_that_is_there(program: Any) -> None:
+    words = ("submit", "--skip-existing", "--no-snapshot", "--grid", "seed=0..1", "--", "touch", "made{seed}")
+    check = program(*words).out.strip()
+    again = program(*words)
+    assert again.out.strip() == check and "2 tasks left out: there already." in again.err
+    more = program(*(word.replace("0..1", "2,0,1") for word in words))
+    parts, old = more.out.strip().split(" && "), check.split(" && ")
+    assert len(parts) == 3 and parts[1:] == old  # in the order of the sweep
+    last = program(
+        "submit", "--no-snapshot", "-q", "--chk", more.out.strip(), "--", "ls", "made0", "made1", "made2"
+    ).out
+    waits = {one["id"]: one["why"] for one in program("status", "--json").json["queues"][0]["waiting"]}
+    assert waits[last.strip()].startswith("after ")
+    _work(program, "--slots", "2")
+    assert len(os.listdir(program.home / "queues/default/done")) == 4
+    assert subprocess.run(["/bin/sh", "-c", program(*words).out]).returncode == 0
+    assert program("clean", "--yes", "--older-than", "0s").code == 0
+    assert os.listdir(program.home / "queues/default/done") == []
+    assert program(*words).out == "true\n"  # finished, and in no queue any more
+
+
+def test_what_runs_and_is_in_no_queue_that_is_known_is_waited_for_as_well(program: Any, write: Any) -> None:
+    about = {"command": ["/bin/sh", "-c", "exit 3"], "cwd": str(program.cwd), "project": program.cwd.name}
+    runs, over = "20260101-000000-000000-aaaa", "20260101-000001-000000-bbbb"
+    write(runs, running=True, **about)
+    words = ("submit", "--skip-existing", "--no-snapshot", "--", "exit 3")
+    check = program(*words).out.replace("paddock", shlex.join([sys.executable, "-m", "paddock"]), 1)
+    assert subprocess.run(["/bin/sh", "-c", check], env=program.environment).returncode == 1
+    write(over, **about)
+    assert subprocess.run(["/bin/sh", "-c", check.replace(runs, over)], env=program.environment).returncode == 0
+    assert program(*words).out == "true\n"  # the newer one counts
 
 
 def test_a_command_with_bytes_that_are_no_text_is_listed_and_runs(program: Any) -> None:
@@ -216,7 +254,7 @@ def test_the_project_of_the_settings_is_that_of_tasks_that_name_none(program: An
     submitted = {"PADDOCK_PROJECT": "digits"}
     words = ("submit", "-q", "--no-snapshot", "--skip-existing", "--", sys.executable, "train.py")
     task = program(*words, env=submitted).out.strip()
-    assert program(*words, env=submitted).out == ""
+    assert program(*words, env=submitted).out.strip() == task
     assert program("worker", "--no-persist", env={"PADDOCK_PROJECT": "of-the-worker"}).code == 0
     assert _about(program, task)["project"] == "digits"
 

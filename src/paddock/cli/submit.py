@@ -17,6 +17,7 @@ from paddock.compare.text import many
 from paddock.errors import Refused, UsageError
 from paddock.queue import engine as engines
 from paddock.queue.entry import sweep
+from paddock.queue.finding import find_queue
 from paddock.queue.redis.address import is_redis, no_engine
 from paddock.record.layout import Home
 
@@ -83,7 +84,7 @@ def submit(
     dry_run: bool,
     **about: Any,
 ) -> None:
-    from paddock.cli.existing import without_existing
+    from paddock.cli.existing import There, existing
     from paddock.queue.entry.freeze import led_outside
     from paddock.queue.entry.submission import submit_all
 
@@ -109,7 +110,8 @@ def submit(
         {**common, "cmd": p.command, "config": {**config, **p.config}, "name": _name(name, p.label, words)}
         for p in points
     ]
-    kept = without_existing(home, tasks) if skip_existing else tasks
+    there = existing(home, tasks, find_queue(queue, home)) if skip_existing else [None] * len(tasks)
+    kept = [task for task, found in zip(tasks, there, strict=True) if found is None]
     if dry_run and engines.is_engine(queue):
         from paddock.cli.dry import show_tasks
 
@@ -120,8 +122,11 @@ def submit(
         return
     home.prepare()
     made = submit_all(kept, queue=queue, home=home, ship=_send_code) if kept else []
+    fresh = iter(made)
+    asked_for = [found or next(fresh) for found in there]  # in the order of the sweep
+    for one in asked_for:
+        out.bare(one.id)
     for task in made:
-        out.bare(task.id)
         out.note(f"{task.name or 'task'} ({task.id}) is in {task.queue}")
     if lost := list(dict.fromkeys(word for task in made for word in led_outside(task.task))):
         out.note(
@@ -142,11 +147,13 @@ def submit(
     out.json(
         {
             "tasks": [{"id": t.id, "name": t.name, "queue": str(t.queue), "check": str(t)} for t in made],
+            **({"existing": [found._asdict() for found in there if found]} if skip_existing else {}),
             **({"trouble": trouble} if trouble else {}),
         }
     )
-    if made:
-        out.line(" && ".join(map(str, made)))
+    # What was left out is waited for as well, or a --chk of this would begin before it is done.
+    checks = [one.check if isinstance(one, There) else str(one) for one in asked_for]
+    out.line(" && ".join(dict.fromkeys(filter(None, checks))) or "true")
     if engine is not None and is_refused(engine, {task.id for task in made}):
         out.flush()
         sys.exit(Refused.exit_code)  # they are queued, but nobody will start them before a person has done something
