@@ -110,6 +110,23 @@ def test_what_runs_and_is_in_no_queue_that_is_known_is_waited_for_as_well(progra
     assert program(*words).out == "true\n"  # the newer one counts
 
 
+def test_nobody_waits_for_tasks_that_were_edited_to_wait_for_each_other(program: Any) -> None:
+    first = program("submit", "--no-snapshot", "-q", "--name", "first", "--", "true").out.strip()
+    second = program("submit", "--no-snapshot", "-q", "--name", "second", "--after", first, "--", "true").out.strip()
+    path = _file(program, "queued", first)
+    path.write_text(path.read_text().replace("name: first\n", f'name: first\nafter: ["{second}"]\n'))
+    waiting = program("status", "--json").json["queues"][0]["waiting"]
+    assert {one["why"] for one in waiting} == {
+        "waits for ever: for second, which waits for it",
+        "waits for ever: for first, which waits for it",
+    }
+    found = program("worker", "--no-persist")
+    assert found.code == 0 and "waits for ever" in found.err
+    path.write_text(path.read_text().replace(f'after: ["{second}"]\n', ""))
+    _work(program)
+    assert sorted(os.listdir(program.home / "queues/default/done")) == [first, second]
+
+
 def test_a_command_with_bytes_that_are_no_text_is_listed_and_runs(program: Any) -> None:
     task = program("submit", "--no-snapshot", "-q", "--", "printf", os.fsdecode(b"\xff")).out.strip()
     assert [run["state"] for run in program("ls", "--json").json["runs"]] == ["queued"]

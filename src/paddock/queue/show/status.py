@@ -13,6 +13,7 @@ from paddock.queue.directory import Listing
 from paddock.queue.ensemble.gang import Gang, capacity
 from paddock.queue.lifecycle import ACTIVE, CHECKING, PAUSED, QUEUED, STATES, Place, is_job, order, settle
 from paddock.queue.protocol import Queue
+from paddock.queue.show.circles import Circles
 from paddock.queue.show.occupied import by_worker, gangs, occupied
 from paddock.queue.show.roster import ALIVE, DEAD, SILENT, Seen, workers
 from paddock.queue.show.view import IN_ORDER, Entry
@@ -154,11 +155,14 @@ def explain(
 ) -> list[Waits]:
     """Why each of these waits, given in the order in which they are taken."""
     found = []
+    circles = Circles(entries, known)
     if jobs is not None:
-        return [Waits(entry, _on_engine(entry, known, crew, jobs)) for entry in entries]
+        return [Waits(entry, circles.why(entry) or _on_engine(entry, known, crew, jobs)) for entry in entries]
     free = crew.slots - crew.busy
     for entry in entries:
-        why = _obstacle(entry, known, crew) or _lost_code(entry, home) or _gathers(entry, gathering)
+        why = (
+            circles.why(entry) or _obstacle(entry, known, crew) or _lost_code(entry, home) or _gathers(entry, gathering)
+        )
         if not why and entry.file is not None and entry.file.task.gpus > crew.gpus_free:
             why = f"needs {entry.file.task.gpus} GPUs at once; {crew.gpus_free} are free"
         elif not why:

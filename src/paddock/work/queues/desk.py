@@ -114,8 +114,7 @@ class Desk:
             return True
         if self._only:
             return any(self._may_be_ours(place) for place in listing.places if place.id == self._only)
-        waiting = [place for place in listing.places if place.state != ACTIVE]
-        if any(not self.waiting.is_hopeless(place.name) for place in waiting):
+        if self.waiting.may_any(place.name for place in listing.places if place.state != ACTIVE):
             return True
         owners = {place.token.worker for place in listing.places if place.state == ACTIVE and place.token is not None}
         return any(self._watch.may_be_dead(one) for one in owners - {self.lease.path.name} if not lifecycle.is_job(one))

@@ -20,6 +20,7 @@ import msgspec
 from paddock import files
 from paddock.errors import Damaged
 from paddock.queue import lifecycle
+from paddock.queue.circle import circle, stuck, told
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.lifecycle import ACTIVE, CHECKING, DONE, FAILED, PAUSED, QUEUED, Place, Verdict, settle
 from paddock.queue.task import Dependency, TaskFile, read
@@ -67,6 +68,7 @@ class Waiting:
         self._rests: list[tuple[float, str]] = []
         self._until: dict[str, float] = {}  # when they end: not even an edit shortens them
         self._refused: dict[str, str] = {}  # what was said of files that are no tasks
+        self._circles: set[frozenset[str]] = set()  # that were told of: tasks that wait for each other
         self._audited = time.monotonic()
         self._states: dict[str, str] | None = None
         self._seen: dict[str, str] | None = None  # at the last listing
@@ -129,7 +131,21 @@ class Waiting:
     def may_come(self) -> bool:
         """Whether anything here may yet be run by this worker. Tasks that wait for a check or for each other count."""
         names = filter(self._concerns, (*self.mirror.names(QUEUED), *self.mirror.names(CHECKING)))
-        return any(lifecycle.place(QUEUED, name) is not None and not self.is_hopeless(name) for name in names)
+        return self.may_any(name for name in names if lifecycle.place(QUEUED, name) is not None)
+
+    def may_any(self, names: Iterable[str]) -> bool:
+        """The same of these. What waits for what waits for it will never come."""
+        waits = {}
+        for name in names:
+            aside = self._aside.get(name)
+            if aside is None or not (aside.hopeless or aside.after):
+                return True
+            if aside.after:
+                states = {d.task: self.mirror.state(d.task) for d in aside.after}
+                waits[task_id(name)] = {task for task, state in states.items() if state not in (DONE, FAILED)}
+                if QUEUED not in states.values():  # what it waits for has begun: most often there is no need to look on
+                    return True
+        return len(stuck(waits)) < len(waits)
 
     def is_hopeless(self, name: str) -> bool:
         """It is no task, or not one that this worker could ever run."""
@@ -206,7 +222,15 @@ class Waiting:
         self._aside[place.name] = Aside(f"waits for {', '.join(d.task for d in after)}", after)
         for dependency in after:
             self._children.setdefault(dependency.task, set()).add(place.name)
+        between = circle(place.id, self._waiting_for)[::-1]
+        if between and (members := frozenset((place.id, *between))) not in self._circles:
+            self._circles.add(members)
+            self._say(f"{place.id} {told(between)}")
         return None
+
+    def _waiting_for(self, task: str) -> list[str]:
+        """Which tasks wait for this one, as far as anybody has looked."""
+        return [task_id(name) for name in self._children.get(task, ()) if name in self._aside]
 
     # Files
 

@@ -167,3 +167,18 @@ def test_a_worker_is_alive_silent_or_dead(queue: DirectoryQueue, alive: str) -> 
     assert states == {"w-1": "alive", "w-2": "alive", "w-dead": "dead", "w-far": "alive", "w-silent": "silent"}
     assert os.listdir(queue.path / ".submit") == []
     other.drop()
+
+
+def test_tasks_that_wait_for_each_other_wait_for_ever(queue: DirectoryQueue, alive: str) -> None:
+    put(queue, Place(QUEUED, "a"), after=(Dependency("b"),))
+    put(queue, Place(QUEUED, "b"), after=(Dependency("c"),), name="evaluation")
+    put(queue, Place(QUEUED, "c"), after=(Dependency("a"), Dependency("x")), name="training")
+    put(queue, Place(QUEUED, "child"), after=(Dependency("a"),))
+    put(queue, Place(ACTIVE, "x", 0, Token(alive, 1)))
+    forever = "waits for ever: for evaluation, which waits for training, which waits for it"
+    assert whys(queue)["a"] == forever
+    assert whys(queue)["child"] == "after a, which is queued"
+    os.rename(queue.file(Place(ACTIVE, "x", 0, Token(alive, 1))), queue.file(Place(FAILED, "x")))
+    found = whys(queue)  # who is doomed fails, and with it all who wait for it
+    assert found["c"] == "will fail: x failed"
+    assert found["a"] == "after evaluation, which is queued"

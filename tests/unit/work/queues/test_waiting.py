@@ -87,6 +87,27 @@ def test_a_task_whose_parent_failed_or_is_gone_is_doomed_with_a_reason(bench: Be
     assert candidate.doomed == "p1 failed"
 
 
+def test_tasks_that_wait_for_each_other_are_said_once_and_not_waited_for(bench: Bench) -> None:
+    bench.put("a", after=(Dependency("c"),))
+    bench.put("b", after=(Dependency("a", "any"),))
+    bench.put("c", after=(Dependency("b"),))
+    bench.put("child", after=(Dependency("a"),))
+    assert bench.ids() == []
+    assert bench.said == ["c waits for ever: for b, which waits for a, which waits for it"]
+    assert not bench.waiting.may_come()
+    bench.put("other")
+    bench.waiting.note(bench.mirror.refresh(time.monotonic()))
+    assert bench.waiting.may_come()
+    assert bench.ids() == ["other"]
+    path = bench.queue.directory(QUEUED) / "b"
+    path.write_bytes(render(Task(id="b", command="x", after=(Dependency("other", "any"),))))
+    assert bench.ids() == []
+    assert bench.waiting.may_come()
+    bench.move("other", QUEUED, DONE)
+    assert bench.ids() == ["b"]
+    assert len(bench.said) == 1
+
+
 def test_a_broken_queue_dooms_nobody(bench: Bench) -> None:
     bench.put("child", after=(Dependency("nobody"),))
     (bench.queue.path / ".paddock-queue").unlink()
