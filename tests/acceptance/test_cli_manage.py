@@ -169,7 +169,11 @@ def test_more_than_was_named_is_asked_for_and_the_answer_is_no(program: Any) -> 
     ("words", "code", "says"),
     [
         (("cancel",), 2, "Which tasks?"),
-        (("cancel", "nosuch"), 3, "no task 'nosuch'"),
+        (("cancel", "nosuch"), 3, "no task 'nosuch' in the queue default."),
+        (("cancel", "--regex"), 2, "`paddock cancel --help`"),
+        (("tag", "--add"), 2, "`paddock tag --help`"),
+        (("k8s", "run", "--image"), 2, "`paddock k8s run --help`"),
+        (("watch", "--evaluator"), 2, "`paddock watch --help`"),
         (("cancel", "--regex", "("), 2, "cannot be read"),
         (("cancel", "--state", "done", "-y"), 3, "No task fits"),
         (("resume", "--all"), 3, "No task fits"),

@@ -53,6 +53,17 @@ class Session:
             yield catalog
 
 
+class Verb(click.Command):
+    """Its mistakes of usage are its own: click takes an option without its value for one of the group's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+
 def verb(
     name: str, *, several_homes: bool = False, **attributes: Any
 ) -> Callable[[Callable[..., None]], click.Command]:
@@ -86,7 +97,9 @@ def verb(
             call = option(call)
         call.__click_params__ = _own_first(call.__click_params__)  # type: ignore[attr-defined]
         settings = {**CONTEXT, **attributes.pop("context_settings", {})}
-        make: Callable[[Any], click.Command] = click.command(name, context_settings=settings, **attributes)
+        make: Callable[[Any], click.Command] = click.command(
+            name, context_settings=settings, **{"cls": Verb, **attributes}
+        )
         return make(call)
 
     return decorate

@@ -131,7 +131,7 @@ def chosen(session: Session, queue: Queue, selection: Selection, usual: Sequence
     """The tasks that are meant; a sentence when there is none."""
     entries = snapshot(queue).entries
     try:
-        found = choose(entries, selection, usual)
+        found = choose(entries, selection, usual, f"the queue {queue_name(session, queue)}")
     except NotFound as unknown:
         _look_elsewhere(session, queue, selection.words, entries, unknown)
         raise

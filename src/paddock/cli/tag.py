@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from paddock.cli.annotate import append_to
-from paddock.cli.command import Session, verb
+from paddock.cli.command import Session, Verb, verb
 from paddock.errors import UsageError
 
 
-class TagCommand(click.Command):
+class TagCommand(Verb):
     """Lets -TAG stand for --remove TAG, which click would read as a heap of one-letter options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from paddock.cli.command import Verb
 from paddock.cli.span import SPAN, Span
 from paddock.cli.watch.rules import RULE_OPTIONS
 from paddock.evaluate.origin.scan import DEFAULT_PATTERN
@@ -86,7 +87,7 @@ def watch_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-class WatchCommand(click.Command):
+class WatchCommand(Verb):
     """A flag of absl, which assayer has, may be `--eval_existing=true`, `=false`, and `--noeval_existing`."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:

@@ -30,14 +30,16 @@ class Selection:
         return bool(self.words) and self.regex is None and not self.states and not self.everything
 
 
-def choose(entries: Sequence[Entry], selection: Selection, usual: Sequence[str] = STATES) -> list[Entry]:
+def choose(
+    entries: Sequence[Entry], selection: Selection, usual: Sequence[str] = STATES, where: str = "this queue"
+) -> list[Entry]:
     """The tasks that all of the selection fits, in the order of their ids. Without words only those in one of the
-    `usual` states of the verb are meant."""
+    `usual` states of the verb are meant. `where` they are looked for is what a person is told."""
     if not selection.words and selection.regex is None and not selection.states and not selection.everything:
         raise UsageError("Which tasks?", hint="Name them, or use --regex, --state or --all.")
     pattern = _compile(selection.regex) if selection.regex is not None else None
     if selection.words:
-        found = named(entries, selection.words)
+        found = named(entries, selection.words, where)
     else:
         states = selection.states or usual
         found = sorted((e for e in entries if e.state in states), key=lambda e: e.id)
@@ -48,15 +50,15 @@ def choose(entries: Sequence[Entry], selection: Selection, usual: Sequence[str] 
     return found
 
 
-def named(entries: Sequence[Entry], words: Sequence[str]) -> list[Entry]:
+def named(entries: Sequence[Entry], words: Sequence[str], where: str = "this queue") -> list[Entry]:
     """One task for each word; each task once."""
-    return list({entry.id: entry for entry in (_one(entries, word) for word in words)}.values())
+    return list({entry.id: entry for entry in (_one(entries, word, where) for word in words)}.values())
 
 
-def _one(entries: Sequence[Entry], word: str) -> Entry:
+def _one(entries: Sequence[Entry], word: str, where: str) -> Entry:
     found = fitting(entries, word)
     if not found:
-        raise NotFound(f"There is no task {word!r} in this queue.", hint="`paddock status` shows what there is.")
+        raise NotFound(f"There is no task {word!r} in {where}.", hint="`paddock status` shows what there is.")
     if len(found) > 1:
         shown = tuple(f"{e.id}  {e.state}  {e.title}" for e in sorted(found, key=lambda e: e.id)[:_SHOWN])
         more = (f"and {len(found) - _SHOWN} more",) if len(found) > _SHOWN else ()
