@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,3 +167,10 @@ def test_a_broken_settings_file_is_a_usage_error(program, digits):
     result = program("ls")
     assert result.code == 2 and "Did you mean 'lost_seconds'?" in result.err
     assert program("doctor").code == 1
+
+
+@pytest.mark.parametrize("where", ["/proc/paddock", "/dev/null/home", f"/tmp/{'x' * 300}"])
+@pytest.mark.parametrize("words", [("submit", "--no-snapshot", "true"), ("worker", "--no-persist"), ("serve",)])
+def test_a_home_that_cannot_be_made_is_a_sentence(program: Any, where: str, words: tuple[str, ...]) -> None:
+    found = program(*words, env={"PADDOCK_HOME": where})
+    assert (found.code, "cannot be made (" in found.err) == (5, True), found.err

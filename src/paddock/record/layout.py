@@ -59,6 +59,13 @@ class RunDirectory(msgspec.Struct, frozen=True):
         return self.path / "files"
 
 
+# Where no directory can be made; ENOENT is what /proc says.
+_IMPOSSIBLE = (
+    *(errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.ENOENT),
+    *(errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL),
+)
+
+
 class Home(msgspec.Struct, frozen=True):
     path: Path
 
@@ -97,17 +104,13 @@ class Home(msgspec.Struct, frozen=True):
             ignore = self.path / ".gitignore"
             if not ignore.exists():
                 ignore.write_text("*\n")  # a home inside a work tree is nobody's source code
-        except (PermissionError, FileExistsError, NotADirectoryError) as error:
-            raise HomeError(
-                f"The home {self.path} cannot be made ({error.strerror or error}).",
-                hint="Set PADDOCK_HOME to a directory that you can write.",
-            ) from None
         except OSError as error:
+            hint = "Set PADDOCK_HOME to a directory that you can write."
             if error.errno == errno.EROFS:
-                raise HomeError(
-                    f"The home {self.path} is on a read-only filesystem.",
-                    hint="Set PADDOCK_HOME to a directory that you can write.",
-                ) from None
+                raise HomeError(f"The home {self.path} is on a read-only filesystem.", hint=hint) from None
+            if error.errno in _IMPOSSIBLE:
+                why = error.strerror or error
+                raise HomeError(f"The home {self.path} cannot be made ({why}).", hint=hint) from None
             raise
         if not os.access(self.runs, os.W_OK | os.X_OK):
             raise HomeError(
