@@ -127,6 +127,17 @@ def test_nobody_waits_for_tasks_that_were_edited_to_wait_for_each_other(program:
     assert sorted(os.listdir(program.home / "queues/default/done")) == [first, second]
 
 
+def test_a_slip_in_a_placeholder_is_told(program: Any) -> None:
+    words = ("submit", "--no-snapshot", "--grid", "seed=0,1", "--", "echo", "{seed}", "{sed}")
+    said = program(*words).err
+    assert "{sed} is none of --grid" in said and "{seed}?" in said
+
+
+def test_what_nobody_named_is_announced_by_its_command(program: Any) -> None:
+    found = program("submit", "--no-snapshot", "--", "echo", "hello")
+    assert found.err.startswith("echo hello (20")
+
+
 def test_a_command_with_bytes_that_are_no_text_is_listed_and_runs(program: Any) -> None:
     task = program("submit", "--no-snapshot", "-q", "--", "printf", os.fsdecode(b"\xff")).out.strip()
     assert [run["state"] for run in program("ls", "--json").json["runs"]] == ["queued"]
@@ -359,7 +370,7 @@ def test_a_path_that_leads_out_of_the_frozen_code_is_named_at_submit(program: An
     (program.cwd / "../data.csv").write_text("1")
     (program.cwd / "sub").mkdir()
     command = "python train.py --data=../data.csv --same sub/../train.py --word ../none"
-    said = program("submit", "--", command).err
+    said = program("submit", "--name", "it", "--", command).err
     assert "../data.csv is not in the code that was frozen" in said
     assert "sub/.." not in said and "../none" not in said
     assert "frozen" not in program("submit", "--no-snapshot", "--", command).err

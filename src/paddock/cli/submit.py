@@ -96,6 +96,8 @@ def submit(
     points = sweep.expand(words, grid)
     for key in sweep.unused(words, grid):
         out.note(f"The command does not use {{{key}}}: its values are in the runs' configs only.")
+    for slip, key in sweep.slips(words, grid):
+        out.note(f"{{{slip}}} is none of --grid, and stays in the command as it is. Is it {{{key}}}?")
     config = {key: sweep.typed(value) for key, value in _pairs(pairs, "--config").items()}
     home = source(session.home_option).home  # it need not exist yet
     common = {
@@ -127,7 +129,7 @@ def submit(
     for one in asked_for:
         out.bare(one.id)
     for task in made:
-        out.note(f"{task.name or 'task'} ({task.id}) is in {task.queue}")
+        out.note(f"{task.task.title} ({task.id}) is in {task.queue}")
     if lost := list(dict.fromkeys(word for task in made for word in led_outside(task.task))):
         out.note(
             f"{', '.join(lost[:3])} is not in the code that was frozen, and will not be found where the task runs: "

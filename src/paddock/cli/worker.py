@@ -47,7 +47,7 @@ inherit the worker's environment.
 @verb("worker", help=_HELP)
 @click.argument("queues", nargs=-1, metavar="[QUEUE]...")
 @click.option("-Q", "--queue", "more", multiple=True, metavar="QUEUE", help="The same, as other verbs have it.")
-@click.option("--gpus", metavar="0,1", help="The GPUs to give out [CUDA_VISIBLE_DEVICES]; as many slots as GPUs.")
+@click.option("--gpus", metavar="0,1", help="The GPUs to give out, or `all`; as many slots as GPUs.")
 @click.option("--slots", type=int, metavar="N", help="Tasks at once [1, or the number of --gpus].")
 @click.option("--cpus", type=click.IntRange(min=1), metavar="N", help="Cores to give out [all that it may use].")
 @click.option("--mem", metavar="SIZE", help="Memory to give out, such as 64G [all of the machine].")
@@ -96,7 +96,11 @@ def worker(
         only = _sought(session, home, names, only)
     options = Options(
         from_options(
-            gpus, slots, os.environ, cpus or workplace.all_cores(), parse_bytes(mem) if mem else workplace.all_memory()
+            workplace.all_gpus() if gpus == "all" else gpus,
+            slots,
+            os.environ,
+            cpus or workplace.all_cores(),
+            parse_bytes(mem) if mem else workplace.all_memory(),
         ),
         one_task=one_task,
         only=only or "",

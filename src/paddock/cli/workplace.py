@@ -84,6 +84,18 @@ def all_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def all_gpus(devices: Path = Path("/dev")) -> str:
+    """As --gpus takes them: what CUDA_VISIBLE_DEVICES leaves of them, else every one that the kernel has a file for,
+    which CUDA counts from 0. The driver is not asked: it may take long, or for ever."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    count = sum(path.name[len("nvidia") :].isdigit() for path in devices.glob("nvidia*"))
+    found = visible if visible is not None else ",".join(map(str, range(count)))
+    if found.strip() in ("", "-1"):
+        why = f"CUDA_VISIBLE_DEVICES is {visible!r}" if visible is not None else "there is none here"
+        raise UsageError(f"--gpus all: {why}.", hint="Name them: --gpus 0,1; without --gpus tasks see what you see.")
+    return found
+
+
 def seconds_left() -> float:
     """Until Slurm takes the machine away; 0 is never."""
     try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from paddock.errors import UsageError
 from paddock.queue.task import Task
+
+_GPU = re.compile(r"\d+|(GPU|MIG)-[A-Za-z0-9/-]+")  # as CUDA knows it: its number or its uuid, or a part of one
 
 
 class Demand(NamedTuple):
@@ -74,6 +77,8 @@ def from_options(
     """As many slots as GPUs, unless told; the GPUs are those of CUDA_VISIBLE_DEVICES, unless told."""
     text = gpus if gpus is not None else environ.get("CUDA_VISIBLE_DEVICES", "")
     devices = tuple(part.strip() for part in text.split(",") if part.strip() and part.strip() != "-1")
+    if gpus is not None and (odd := next((name for name in devices if not _GPU.fullmatch(name)), "")):
+        raise UsageError(f"--gpus {text}: {odd!r} is no GPU.", hint="Name them by number, as in --gpus 0,1; or all.")
     if len(set(devices)) != len(devices):
         raise UsageError(f"--gpus {text} names a GPU twice.")
     if slots is not None and slots < 1:

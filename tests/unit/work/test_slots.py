@@ -39,6 +39,15 @@ def test_as_many_slots_as_gpus_unless_told() -> None:
         from_options("1,1", None, {})
 
 
+@pytest.mark.parametrize("gpus", ["all", "0,two", "0-3", "cuda:0"])
+def test_what_is_no_gpu_is_refused_and_not_given_out(gpus: str) -> None:
+    with pytest.raises(UsageError, match="is no GPU"):
+        from_options(gpus, None, {})
+    assert from_options(None, None, {"CUDA_VISIBLE_DEVICES": gpus}).tasks == 1  # not ours to judge
+    known = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6,MIG-GPU-8932f937/1/0,MIG-7b9b-1,3"
+    assert from_options(known, None, {}).tasks == 4
+
+
 def test_a_task_sees_its_gpus_and_no_others() -> None:
     assert visible(Task(id="a", command="x", gpus=1), ("2",), 0) == "2"
     assert visible(Task(id="a", command="x"), (), 0) == ""

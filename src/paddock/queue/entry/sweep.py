@@ -19,6 +19,8 @@ from paddock.errors import UsageError
 
 MOST = 100_000  # tasks of one sweep: more is a slip of the finger
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_BRACED = re.compile(r"(?<![${])\{([A-Za-z_]\w*(?:[.-]\w+)*)\}(?!\})")
+_ALIKE = 0.7  # sed and seed are, print and point are not by much
 _RANGE = re.compile(r"(?P<first>-?[0-9.eE+-]+?)\.\.(?P<last>-?[0-9.eE+-]+?)(?:\.\.(?P<step>-?[0-9.eE+-]+))?")
 
 
@@ -52,6 +54,17 @@ def unused(words: Sequence[str], grids: Sequence[str]) -> list[str]:
     """Names of the grid that the command does not mention."""
     text = " ".join(words)
     return [name for name in (grid.partition("=")[0] for grid in grids) if f"{{{name}}}" not in text]
+
+
+def slips(words: Sequence[str], grids: Sequence[str]) -> list[tuple[str, str]]:
+    """What stands in braces in the command and is almost a name of the grid, each with that name. `${seeds}` is a
+    variable of the shell's, `{{seeds}}` somebody else's template."""
+    from difflib import get_close_matches
+
+    names = {name.lower(): name for name in (grid.partition("=")[0] for grid in grids)}
+    found = dict.fromkeys(_BRACED.findall(" ".join(words))) if names else {}
+    near = {word: get_close_matches(word.lower(), names, 1, _ALIKE) for word in found if word not in names.values()}
+    return [(word, names[fits[0]]) for word, fits in near.items() if fits]
 
 
 def join(words: Sequence[str]) -> str:

@@ -109,3 +109,22 @@ def test_a_sweep_that_is_far_too_large_is_refused() -> None:
 
 def test_names_that_the_command_does_not_use_are_told() -> None:
     assert sweep.unused(["echo", "{a}"], ["a=1", "b=2"]) == ["b"]
+
+
+def test_what_is_almost_a_name_of_the_grid_is_told_and_what_is_the_commands_own_is_not() -> None:
+    grids = ["seed=0..4", "lr=1,2", "weight_decay=0,1"]
+    slips = [("sed", "seed"), ("LR", "lr"), ("weight-decay", "weight_decay")]
+    assert sweep.slips(["python {sed} {seed} {LR} {sed}", "--x={weight-decay}"], grids) == slips
+    own = [
+        "{seed}",
+        "${seeds}",
+        "{seeds,lrs}",
+        "{seed..9}",
+        '{"sed": 1}',
+        "awk '{print}'",
+        "{{seeds}}",
+        "{ seeds; }",
+        "{}",
+    ]
+    assert sweep.slips(own, grids) == []
+    assert sweep.slips(["{sed}"], []) == []
