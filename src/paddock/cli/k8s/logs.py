@@ -9,6 +9,7 @@ import click
 from paddock.cli.command import Session, verb
 from paddock.cli.k8s.place import choose, client, look, on_option, rest
 from paddock.errors import NotFound
+from paddock.work.kubernetes import logs as logs_
 
 _LOOK_SECONDS = 30.0  # at least so often, whatever the cluster tells by itself
 _HELP = """What the pod of a task, or of `paddock k8s run`, printed. -f follows it until it ends.
@@ -36,6 +37,6 @@ def logs(session: Session, name: str, on: str | None, follow: bool, tail: int | 
             said = thing.about
             session.out.note(f"{name} waits: {said}")
         rest(cluster, found, "Pod", _LOOK_SECONDS)
-    for data in cluster.logs(thing.pod, follow=follow, tail=tail):
+    for data in logs_.follow(cluster, thing.pod, tail) if follow else cluster.logs(thing.pod, tail=tail):
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -15,7 +15,7 @@ from paddock.cli.k8s.place import Thing, look, on_option, rest, told
 from paddock.cli.k8s.printing import yaml
 from paddock.cli.submit import _pairs
 from paddock.errors import TaskFailed, UsageError
-from paddock.work.kubernetes import names, spec
+from paddock.work.kubernetes import logs, names, spec
 from paddock.work.kubernetes.client import Client
 
 _SAY_SECONDS = 5.0  # before a pod that waits is asked why
@@ -128,7 +128,7 @@ def _follow(session: Session, client: Client, called: str) -> Thing:
 
 
 def _print(session: Session, client: Client, called: str) -> None:
-    for data in client.logs(called, follow=True):
+    for data in logs.follow(client, called):
         if session.out.human:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()

@@ -19,7 +19,10 @@ cluster, however many there are.
 @click.option("-a", "--all", "everything", is_flag=True, help="What is over, too.")
 def status(session: Session, on: str | None, everything: bool) -> None:
     cluster = client(on)
-    found = [one for one in things(cluster) if everything or not one.is_over]
+    known = things(cluster)
+    if not known:
+        cluster.require_namespace()
+    found = [one for one in known if everything or not one.is_over]
     session.out.json({"jobs": [{**one._asdict()} for one in found]})
     rows: list[list[Cell]] = []
     for one in found:

@@ -109,13 +109,42 @@ class Client:
         with ThreadPoolExecutor(min(MOST_AT_ONCE, len(items))) as pool:
             return list(pool.map(function, items))
 
-    def logs(self, pod: str, *, follow: bool = False, tail: int | None = None) -> Iterator[bytes]:
-        """What the pod printed, as it comes."""
-        some = {"tailLines": str(tail)} if tail is not None else {}
-        path = self._path("Pod", f"{quote(pod)}/log", **({"follow": "true"} if follow else {}), **some)
-        with self._explained(), self._connection.stream(path, None if follow else REQUEST_SECONDS) as (status, pieces):
+    def get(self, kind: str, name: str) -> dict[str, Any] | None:
+        """None when there is none."""
+        answer = self._try("GET", self._path(kind, quote(name)))
+        if answer.status == http.client.NOT_FOUND:
+            return None
+        found: dict[str, Any] = self._good(answer).body
+        return found
+
+    def require_namespace(self) -> None:
+        """NotFound when it is not there: a list of what is in such a one is empty, as any other. Who may not ask for it
+        is not told."""
+        _ = self._connection  # which knows it
+        answer = self._try("GET", f"/api/v1/namespaces/{quote(self._namespace)}")
+        if answer.status == http.client.NOT_FOUND:
+            raise self._refusal(answer)
+
+    def logs(
+        self,
+        pod: str,
+        *,
+        follow: bool = False,
+        tail: int | None = None,
+        since: str = "",
+        timed: bool = False,
+        seconds: float | None = None,
+        opened: Callable[[], Any] = lambda: None,
+    ) -> Iterator[bytes]:
+        """What the pod printed, as it comes; `timed` with the time before each line. Unreachable after so many seconds
+        without a word. `opened` is called when the server has begun to answer."""
+        some = {"follow": "true" if follow else "", "timestamps": "true" if timed else "", "sinceTime": since}
+        path = self._path("Pod", f"{quote(pod)}/log", **some, tailLines="" if tail is None else str(tail))
+        wait = seconds if follow else REQUEST_SECONDS
+        with self._explained(), self._connection.stream(path, wait) as (status, pieces):
             if status >= 300:
                 raise self._refusal(connection.answer(status, b"".join(pieces)))
+            opened()
             yield from pieces
 
     def watch(
