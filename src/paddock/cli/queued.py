@@ -14,7 +14,8 @@ from paddock import settings
 from paddock.cli.command import Session
 from paddock.cli.output import JSON, Cell, Output
 from paddock.compare.text import cut_to, many, path_end, width
-from paddock.errors import NotFound, Refused, UsageError
+from paddock.errors import NotFound, PaddockError, Refused, UsageError
+from paddock.model import RUNNING, RunRow
 from paddock.queue.directory import DirectoryQueue
 from paddock.queue.finding import find_queue, known_queues
 from paddock.queue.lifecycle import STATES
@@ -144,18 +145,32 @@ def chosen(session: Session, queue: Queue, selection: Selection, usual: Sequence
 def _look_elsewhere(
     session: Session, queue: Queue, words: Sequence[str], entries: Sequence[Entry], unknown: NotFound
 ) -> None:
-    """An id that is in another queue of the home was meant all the same: say where."""
+    """What is in another queue of the home, or runs without one, was meant all the same: say where it is."""
     here = {entry.id for entry in entries}
-    missing = [word for word in words if word not in here]
+    missing = {word: _run(session, word) for word in words if word not in here}
+    sure = bool(missing)
     for other in home_queues(session):
         if other.address != queue.address and missing:
             try:
                 there = {place.id for place in other.list().places}
             except AWAY:
+                sure = False
                 continue
-            if any(word in there for word in missing):
+            if any(word in there or (run and run.id in there) for word, run in missing.items()):
                 name = shlex.quote(queue_name(session, other))
                 raise NotFound(unknown.message, hint=f"It is in the queue {other.name}: add -Q {name}.") from None
+    for run in missing.values():
+        if sure and run and run.state == RUNNING and run.id not in here:
+            hint = f"It is a run that no queue started: Ctrl-C on {run.host} ends it, or a signal to its process."
+            raise NotFound(unknown.message, hint=hint) from None
+
+
+def _run(session: Session, word: str) -> RunRow | None:
+    try:
+        with session.catalog() as catalog:
+            return catalog.run(word)
+    except PaddockError:
+        return None
 
 
 def confirm(out: Output, question: str, nothing: str, *, alone: bool = False) -> None:
