@@ -101,8 +101,11 @@ def settings_file(start: Path | None = None) -> Path | None:
         return None
     for directory in (here, *here.parents):
         candidate = directory / "paddock.toml"
-        if candidate.is_file() and not is_planted(candidate):
-            return candidate
+        try:
+            if candidate.is_file() and not is_planted(candidate):
+                return candidate
+        except PermissionError:  # sudo -u and su leave us where the other one was: nothing there is ours
+            continue
     return None
 
 

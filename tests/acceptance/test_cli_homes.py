@@ -74,11 +74,13 @@ def test_a_home_that_is_a_file_is_told(program, tmp_path):
     assert result.code == 5
 
 
-def as_user(program, uid: int, *arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+def as_user(
+    program, uid: int, *arguments: str, cwd: str | Path = "/", **environment: str | None
+) -> subprocess.CompletedProcess[str]:
     """The program as a user who owns nothing here (the superuser would be let through everywhere). Everything is
     imported before the change of user, because Python itself may lie where only its owner can read."""
     code = (
-        "import os, sys, importlib, importlib.metadata, getpass, pwd, difflib\n"
+        "import os, sys, importlib, importlib.metadata, getpass, pwd, difflib, tomllib\n"
         "importlib.metadata.version('click')\n"
         "from paddock.cli.main import VERBS, main\n"
         "import paddock.cli.failure, paddock.cli.verbs, paddock.catalog.catalog, paddock.monitor.server.presence\n"
@@ -92,7 +94,7 @@ def as_user(program, uid: int, *arguments: str, **environment: str | None) -> su
         capture_output=True,
         text=True,
         env={name: value for name, value in given.items() if value is not None},
-        cwd="/",
+        cwd=cwd,
     )
 
 
@@ -146,6 +148,26 @@ def test_no_home_at_all_is_a_sentence(program):
         assert "HOME is not set" in done.stderr and "PADDOCK_HOME" in done.stderr
     done = as_user(program, NAMELESS, "doctor", **nothing)
     assert done.returncode == 1 and "HOME is not set" in done.stdout
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser can stand where others may not")
+def test_who_stands_in_a_directory_that_is_closed_to_them_has_neither_settings_nor_a_home_there(program, tmp_path):
+    """`sudo -u` leaves a process in the directory of the one who called it."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    (tmp_path / "paddock.toml").write_text("project = 'above'\n")
+    (tmp_path / ".paddock").mkdir()
+    nothing = {"HOME": None, "PADDOCK_HOME": None, "PADDOCK_CACHE": None}
+    done = as_user(program, NAMELESS, "ls", cwd=closed, **nothing)
+    assert (done.returncode, done.stdout) == (0, "") and f"No runs in {tmp_path / '.paddock'}" in done.stderr
+
+
+def test_a_directory_that_was_deleted_is_a_sentence(tmp_path):
+    command = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" -m paddock submit true'
+    env = {**os.environ, "PADDOCK_HOME": str(tmp_path / "home")}
+    done = subprocess.run(["sh", "-c", command, sys.executable], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "The directory that you are in is no longer there." in done.stderr
 
 
 def test_doctor_says_what_works(program, digits):

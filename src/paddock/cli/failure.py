@@ -12,7 +12,7 @@ import click
 
 from paddock import wire
 from paddock.compare.text import clean
-from paddock.errors import HomeError, PaddockError
+from paddock.errors import HomeError, PaddockError, UsageError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -23,6 +23,8 @@ def report(error: BaseException, as_json: bool) -> int:
     """Print what went wrong and return the exit code."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return INTERRUPTED
+    if isinstance(error, FileNotFoundError) and error.filename is None and not _is_somewhere():
+        error = UsageError("The directory that you are in is no longer there.", hint="`cd` to one that is.")
     if isinstance(error, OSError) and error.errno in _DISK:
         error = _disk_error(error)
     if isinstance(error, PaddockError):
@@ -30,6 +32,14 @@ def report(error: BaseException, as_json: bool) -> int:
     if isinstance(error, click.ClickException):
         return _show_usage(error, as_json)
     return _show_unexpected(error, as_json)
+
+
+def _is_somewhere() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _show(error: PaddockError, as_json: bool) -> int:

@@ -126,8 +126,11 @@ def find_home(explicit: str | os.PathLike[str] | None = None, start: Path | None
     here = start or _working_directory()
     for directory in (here, *here.parents) if here else ():
         candidate = directory / ".paddock"
-        if candidate.is_dir() and not files.is_planted(candidate):
-            return Home(candidate)
+        try:
+            if candidate.is_dir() and not files.is_planted(candidate):
+                return Home(candidate)
+        except PermissionError:  # sudo -u and su leave us where the other one was: nothing there is ours
+            continue
     try:
         return Home(Path.home() / ".paddock")
     except RuntimeError:
