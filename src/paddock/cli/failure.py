@@ -27,11 +27,23 @@ def report(error: BaseException, as_json: bool) -> int:
         error = UsageError("The directory that you are in is no longer there.", hint="`cd` to one that is.")
     if isinstance(error, OSError) and error.errno in _DISK:
         error = _disk_error(error)
+    error = _limit(error) or error
     if isinstance(error, PaddockError):
         return _show(error, as_json)
     if isinstance(error, click.ClickException):
         return _show_usage(error, as_json)
     return _show_unexpected(error, as_json)
+
+
+def _limit(error: BaseException) -> PaddockError | None:
+    """What the system allows this user or this process no more of: no fault of ours, and nothing to report."""
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return PaddockError("No more files may be opened here.", hint="`ulimit -n` says how many; more are needed.")
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return PaddockError(
+            "No more processes or threads may be started here.", hint="`ulimit -u` says how many you may have at once."
+        )
+    return None
 
 
 def _is_somewhere() -> bool:
