@@ -41,12 +41,23 @@ def send(stream: BinaryIO, value: Any) -> None:
 
 def receive(stream: BinaryIO) -> Any:
     """None at the end."""
-    head = stream.read(LENGTH_BYTES)
-    if len(head) < LENGTH_BYTES:
+    head = _exactly(stream, LENGTH_BYTES)
+    if head is None:
         return None
-    size = int.from_bytes(head, "little")
-    data = stream.read(size)
-    return marshal.loads(data) if len(data) == size else None
+    data = _exactly(stream, int.from_bytes(head, "little"))
+    return marshal.loads(data) if data is not None else None
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytearray | None:
+    """Of a stream without a buffer, which gives what is there; None when it ends before."""
+    data = bytearray(size)
+    left = memoryview(data)
+    while left:
+        count = stream.readinto(left)  # type: ignore[attr-defined]
+        if not count:
+            return None
+        left = left[count:]
+    return data
 
 
 if __name__ == "__main__":

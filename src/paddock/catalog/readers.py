@@ -114,6 +114,7 @@ class Reader:
         try:
             process = subprocess.Popen(
                 command,
+                bufsize=0,  # an answer that waited in a buffer of ours would be in no pipe that is polled
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -135,7 +136,6 @@ class Reader:
         assert self._process.stdin is not None
         try:
             send(self._process.stdin, batch.paths)  # type: ignore[arg-type]
-            self._process.stdin.flush()
         except OSError:  # it has ended, as `take` will find
             return False
         self.held.append(batch)

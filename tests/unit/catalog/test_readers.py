@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gzip
+import marshal
 import os
 import signal
 import sqlite3
+import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +21,10 @@ from paddock import wire
 from paddock.catalog import readers
 from paddock.catalog.catalog import Catalog
 from paddock.catalog.piece import packed, read_pieces, unpacked
+from paddock.catalog.reader import LENGTH_BYTES
 from paddock.catalog.writer import Seen, unpack
 from paddock.work.processes.process import children
+from tests.waiting import until
 
 READERS = 3
 
@@ -139,6 +146,22 @@ def test_readers_that_die_are_not_missed(
     monkeypatch.setattr("paddock.catalog.refresh.in_turn", murderous)
     assert indexed(fields, tmp_path / "helped", monkeypatch) == alone
     assert set(children(os.getpid())) <= before
+
+
+def test_an_answer_that_came_with_the_one_before_is_not_waited_for(fields: Any) -> None:
+    """Else whoever asks first for the runs of a home waits for ever."""
+    with contextlib.ExitStack() as stack:
+        reader = readers.Reader.start(stack)
+        assert reader is not None and reader.give(readers.Batch(["a"], [])) and reader.give(readers.Batch(["b"], []))
+        until(lambda: _waiting(reader) >= 2 * (LENGTH_BYTES + len(marshal.dumps({}))))
+        for run in ("a", "b"):
+            assert readers._ready([reader], wait=False) == [reader]
+            assert reader.take() == (readers.Batch([run], []), {})
+
+
+def _waiting(reader: readers.Reader) -> int:
+    """Bytes in its pipe."""
+    return int.from_bytes(fcntl.ioctl(reader.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def test_each_run_comes_once_and_most_come_read(fields: Any, helped: None) -> None:
